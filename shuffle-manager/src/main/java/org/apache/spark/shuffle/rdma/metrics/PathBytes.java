@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package org.apache.spark.shuffle.rdma.metrics;
+
+/**
+ * Bytes of shuffle blocks read, by the path they took.
+ *
+ * @param local read by the executor that wrote them, bytes
+ * @param shm read from another executor's slabs mapped on the same host, bytes
+ * @param rdma read by one-sided RDMA READ, bytes
+ * @param netty read over Spark's own block transfer, bytes
+ * @param overflow the part of the four above that lay in overflow files on local disk, bytes
+ */
+public record PathBytes(long local, long shm, long rdma, long netty, long overflow) {
+    /** Nothing read yet. */
+    public static final PathBytes NONE = new PathBytes(0, 0, 0, 0, 0);
+
+    /** What was read on top of an earlier reading of the same counters. */
+    public PathBytes minus(PathBytes earlier) {
+        return new PathBytes(
+                local - earlier.local,
+                shm - earlier.shm,
+                rdma - earlier.rdma,
+                netty - earlier.netty,
+                overflow - earlier.overflow);
+    }
+
+    /** The sum of two readings of different counters. */
+    public PathBytes plus(PathBytes other) {
+        return new PathBytes(
+                local + other.local,
+                shm + other.shm,
+                rdma + other.rdma,
+                netty + other.netty,
+                overflow + other.overflow);
+    }
+}
