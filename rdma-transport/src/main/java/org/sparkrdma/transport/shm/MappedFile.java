@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package org.sparkrdma.transport.shm;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A peer's file mapped read-only, counted: it is unmapped when its owner has closed it and the last lease came back,
+ * so that pages the peer has given up are not pinned until the collector looks.
+ *
+ * <p>Threading: any thread; the count is the only state that changes.
+ */
+final class MappedFile implements AutoCloseable {
+    /** Unmaps a buffer: {@code Unsafe.invokeCleaner}, bound, since the JDK offers no other way before Java 22. */
+    private static final MethodHandle UNMAP = unmapper();
+
+    private final MappedByteBuffer memory;
+    /** One for the owner and one for each lease; unmapped at 0, never raised from 0. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    private MappedFile(MappedByteBuffer memory) {
+        this.memory = memory;
+    }
+
+    static MappedFile open(Path file, long length) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            if (channel.size() < length) {
+                throw new IOException(file + " has " + channel.size() + " bytes, its owner said " + length);
+            }
+            return new MappedFile(channel.map(FileChannel.MapMode.READ_ONLY, 0, length));
+        }
+    }
+
+    /** Whether the caller may use the memory until it calls {@link #release}. */
+    boolean retain() {
+        int now = users.get();
+        while (now > 0) {
+            if (users.compareAndSet(now, now + 1)) {
+                return true;
+            }
+            now = users.get();
+        }
+        return false;
+    }
+
+    void release() {
+        if (users.decrementAndGet() == 0) {
+            unmap();
+        }
+    }
+
+    /** The memory, for those who retain it. */
+    ByteBuffer memory() {
+        return memory.duplicate();
+    }
+
+    long length() {
+        return memory.capacity();
+    }
+
+    /** Gives up the owner's own use; the owner calls it once. */
+    @Override
+    public void close() {
+        release();
+    }
+
+    private void unmap() {
+        try {
+            UNMAP.invokeExact((ByteBuffer) memory);
+        } catch (Throwable e) {
+            throw new IllegalStateException("a peer's slab could not be unmapped", e);
+        }
+    }
+
+    private static MethodHandle unmapper() {
+        try {
+            Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+            Field instance = unsafe.getDeclaredField("theUnsafe");
+            instance.setAccessible(true);
+            return MethodHandles.lookup()
+                    .findVirtual(unsafe, "invokeCleaner", MethodType.methodType(void.class, ByteBuffer.class))
+                    .bindTo(instance.get(null));
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+}

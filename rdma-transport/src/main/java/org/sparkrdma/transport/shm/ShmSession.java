@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package org.sparkrdma.transport.shm;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.sparkrdma.transport.api.PeerEndpoint;
+import org.sparkrdma.transport.api.PeerSession;
+import org.sparkrdma.transport.api.ReadLease;
+import org.sparkrdma.transport.api.RemoteRange;
+import org.sparkrdma.transport.api.TransportException;
+import org.sparkrdma.transport.memory.SegmentNames;
+import org.sparkrdma.transport.wire.DirectoryLayout;
+import org.sparkrdma.transport.wire.SlabTableLayout;
+import org.sparkrdma.transport.wire.SlabTableLayout.SlabEntry;
+import org.sparkrdma.transport.wire.TornReadException;
+
+/**
+ * One peer's slabs, each mapped when it is first read and dropped when the peer gives it up. A read is a view of the
+ * peer's own memory: no copy, no lock.
+ */
+final class ShmSession implements PeerSession {
+    private static final int TORN_READ_ATTEMPTS = 100;
+
+    private final PeerEndpoint peer;
+    private final MappedFile directory;
+    private final Map<Integer, MappedSlab> slabs = new ConcurrentHashMap<>();
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+
+    private record MappedSlab(SlabEntry entry, MappedFile file) {}
+
+    ShmSession(PeerEndpoint peer, MappedFile directory) {
+        this.peer = peer;
+        this.directory = directory;
+    }
+
+    @Override
+    public PeerEndpoint peer() {
+        return peer;
+    }
+
+    @Override
+    public CompletableFuture<ReadLease> read(RemoteRange range) {
+        try {
+            return CompletableFuture.completedFuture(lease(range));
+        } catch (TransportException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    @Override
+    public boolean isOverflow(int slabId) throws TransportException {
+        return slabId != DirectoryLayout.DIRECTORY_SLAB && slab(slabId).entry().isOverflow();
+    }
+
+    @Override
+    public boolean isAlive() {
+        if (isClosed.get() || !directory.retain()) {
+            return false;
+        }
+        try {
+            return DirectoryLayout.isOpen(directory.memory()) && peer.process().isAlive();
+        } finally {
+            directory.release();
+        }
+    }
+
+    @Override
+    public void dropStale() {
+        for (MappedSlab mapped : slabs.values()) {
+            Optional<SlabEntry> now;
+            try {
+                now = entry(mapped.entry().slabId());
+            } catch (TransportException e) {
+                continue; // Closed meanwhile, which drops all; or being rewritten: the next round sees it.
+            }
+            if (now.isEmpty() || now.get().generation() != mapped.entry().generation()) {
+                drop(mapped);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        if (isClosed.compareAndSet(false, true)) {
+            slabs.values().forEach(this::drop);
+            directory.close();
+        }
+    }
+
+    private ReadLease lease(RemoteRange range) throws TransportException {
+        MappedFile file = range.slabId() == DirectoryLayout.DIRECTORY_SLAB
+                ? directory
+                : slab(range.slabId()).file();
+        if (isClosed.get() || !file.retain()) {
+            throw new TransportException("the session with executor " + peer.executorId() + " is closed");
+        }
+        if (range.offset() + range.length() > file.length()) {
+            file.release();
+            throw new TransportException(range + " of executor " + peer.executorId() + " ends behind its slab of "
+                    + file.length() + " bytes");
+        }
+        return new MappedLease(file, range);
+    }
+
+    private MappedSlab slab(int slabId) throws TransportException {
+        MappedSlab mapped = slabs.get(slabId);
+        return mapped != null ? mapped : map(slabId);
+    }
+
+    private synchronized MappedSlab map(int slabId) throws TransportException {
+        MappedSlab mapped = slabs.get(slabId);
+        if (mapped != null) {
+            return mapped;
+        }
+        if (isClosed.get()) {
+            throw new TransportException("the session with executor " + peer.executorId() + " is closed");
+        }
+        SlabEntry entry = entry(slabId)
+                .orElseThrow(() -> new TransportException(
+                        "slab " + slabId + " of executor " + peer.executorId() + " is not there any more"));
+        try {
+            mapped = new MappedSlab(entry, MappedFile.open(pathOf(entry), entry.length()));
+        } catch (IOException e) {
+            throw new TransportException(
+                    "slab " + slabId + " of executor " + peer.executorId() + " cannot be mapped: " + e, e);
+        }
+        slabs.put(slabId, mapped);
+        if (isClosed.get()) {
+            drop(mapped);
+        }
+        return mapped;
+    }
+
+    private Path pathOf(SlabEntry entry) throws IOException {
+        if (entry.descriptor() >= 0) {
+            return ShmTransport.descriptorPath(peer.process(), entry.descriptor());
+        }
+        if (entry.isOverflow()) {
+            throw new IOException("an overflow file that keeps its name is read by its owner alone");
+        }
+        return SegmentNames.of(Path.of(peer.directory().path()).getParent(), peer.process(), entry.sequence());
+    }
+
+    private Optional<SlabEntry> entry(int slabId) throws TransportException {
+        if (!directory.retain()) {
+            throw new TransportException("the session with executor " + peer.executorId() + " is closed");
+        }
+        try {
+            for (int attempt = 1; ; attempt++) {
+                try {
+                    return SlabTableLayout.read(directory.memory(), slabId);
+                } catch (TornReadException e) {
+                    if (attempt == TORN_READ_ATTEMPTS) {
+                        throw new TransportException("executor " + peer.executorId() + ": " + e.getMessage(), e);
+                    }
+                    Thread.onSpinWait();
+                } catch (IllegalArgumentException e) {
+                    throw new TransportException("executor " + peer.executorId() + ": " + e.getMessage(), e);
+                }
+            }
+        } finally {
+            directory.release();
+        }
+    }
+
+    private void drop(MappedSlab mapped) {
+        if (slabs.remove(mapped.entry().slabId(), mapped)) {
+            mapped.file().close();
+        }
+    }
+
+    private static final class MappedLease implements ReadLease {
+        private final MappedFile file;
+        private final ByteBuffer bytes;
+        private final AtomicBoolean isClosed = new AtomicBoolean();
+
+        MappedLease(MappedFile file, RemoteRange range) {
+            this.file = file;
+            this.bytes = file.memory().slice((int) range.offset(), (int) range.length());
+        }
+
+        @Override
+        public ByteBuffer bytes() {
+            if (isClosed.get()) {
+                throw new IllegalStateException("these bytes were given back");
+            }
+            return bytes.asReadOnlyBuffer();
+        }
+
+        @Override
+        public void close() {
+            if (isClosed.compareAndSet(false, true)) {
+                file.release();
+            }
+        }
+    }
+}
