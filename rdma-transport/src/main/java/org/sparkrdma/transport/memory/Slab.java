@@ -59,7 +59,7 @@ public final class Slab {
     }
 
     /** The whole memory, position 0 to its end. */
-    ByteBuffer memory() {
+    public ByteBuffer memory() {
         return memory.duplicate();
     }
 
