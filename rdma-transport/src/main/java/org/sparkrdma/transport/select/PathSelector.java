@@ -92,6 +92,12 @@ public final class PathSelector<P> implements AutoCloseable {
         peers.values().forEach(Peer::maintain);
     }
 
+    /** The path to a peer; the fallback if it was never asked for. */
+    public PathState path(P name) {
+        Peer peer = peers.get(name);
+        return peer == null ? new PathState(FALLBACK, "") : peer.state();
+    }
+
     /** The path to each peer asked for so far. */
     public Map<P, PathState> paths() {
         Map<P, PathState> states = new LinkedHashMap<>();

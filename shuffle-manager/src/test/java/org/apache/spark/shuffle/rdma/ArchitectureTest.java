@@ -37,6 +37,7 @@ class ArchitectureTest {
                     ROOT + "fallback..",
                     ROOT + "metrics..",
                     ROOT + "compat..",
+                    ROOT + "buffers..",
                     ROOT + "ui..");
 
     @ArchTest

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.apache.spark.shuffle.rdma.metrics;
 
+import java.io.Serializable;
+
 /**
  * Bytes of shuffle blocks read, by the path they took.
  *
@@ -10,9 +12,16 @@ package org.apache.spark.shuffle.rdma.metrics;
  * @param netty read over Spark's own block transfer, bytes
  * @param overflow the part of the four above that lay in overflow files on local disk, bytes
  */
-public record PathBytes(long local, long shm, long rdma, long netty, long overflow) {
+public record PathBytes(long local, long shm, long rdma, long netty, long overflow) implements Serializable {
     /** Nothing read yet. */
     public static final PathBytes NONE = new PathBytes(0, 0, 0, 0, 0);
+
+    /** In words, for a log line. */
+    public String describe() {
+        return String.format(
+                "%d bytes local, %d by shared memory, %d by RDMA READ, %d by Netty (%d of all from overflow files)",
+                local, shm, rdma, netty, overflow);
+    }
 
     /** What was read on top of an earlier reading of the same counters. */
     public PathBytes minus(PathBytes earlier) {

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package org.apache.spark.shuffle.rdma.catalog;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.sparkrdma.transport.api.HostIdentity;
+import org.sparkrdma.transport.api.PeerEndpoint;
+import org.sparkrdma.transport.api.ProcessIdentity;
+import org.sparkrdma.transport.api.ReadLease;
+import org.sparkrdma.transport.api.RemoteRange;
+import org.sparkrdma.transport.memory.Extent;
+import org.sparkrdma.transport.memory.ExtentChain;
+import org.sparkrdma.transport.memory.SegmentFile;
+import org.sparkrdma.transport.memory.Slab;
+import org.sparkrdma.transport.memory.SlabListener;
+import org.sparkrdma.transport.memory.SlabPool;
+import org.sparkrdma.transport.wire.DirectoryEntryLayout.Entry;
+import org.sparkrdma.transport.wire.PartitionIndexLayout;
+
+/**
+ * The map outputs of this executor: published for peers in the directory, and found here by the executor itself.
+ *
+ * <p>Threading: any thread.
+ */
+public final class MapOutputCatalog implements AutoCloseable {
+    private final String executorId;
+    private final Directory directory;
+    private final Map<Integer, Slab> slabs = new ConcurrentHashMap<>();
+    private final Map<Integer, Map<Long, MapOutput>> outputs = new ConcurrentHashMap<>();
+    private final AtomicInteger generation = new AtomicInteger();
+    private final SlabAccess own = new OwnSlabs();
+
+    /**
+     * @param executorId Spark's id of this executor
+     * @param directoryFile memory of {@code DirectoryLayout.REGION_BYTES} that peers can map
+     */
+    public MapOutputCatalog(String executorId, SegmentFile directoryFile) {
+        this.executorId = executorId;
+        this.directory = new Directory(directoryFile);
+    }
+
+    /** Name of a map output: of which shuffle, by which map task. */
+    public record MapOutputId(int shuffleId, long mapId) {}
+
+    /** Must be told of the pool's slabs. */
+    public SlabListener slabListener() {
+        return new SlabListener() {
+            @Override
+            public void slabOpened(Slab slab) {
+                slabs.put(slab.id(), slab);
+                directory.slabOpened(slab);
+            }
+
+            @Override
+            public void slabClosed(Slab slab) {
+                directory.slabClosed(slab);
+                slabs.remove(slab.id(), slab);
+            }
+        };
+    }
+
+    /** What this executor tells a peer that asks. */
+    public PeerEndpoint endpoint() {
+        return new PeerEndpoint(
+                executorId,
+                HostIdentity.current(),
+                ProcessIdentity.current(),
+                directory.sharedFile(),
+                directory.token());
+    }
+
+    /**
+     * Publishes a map output whose partitions follow one another in a sealed chain, which the catalog owns from here on.
+     * An earlier output of the same name is replaced.
+     *
+     * @param lengths length of each partition, bytes
+     * @param crcs CRC32C of each partition
+     * @throws IOException if there is no room for the index; the chain still belongs to the caller
+     */
+    public void publish(MapOutputId id, ExtentChain data, long[] lengths, int[] crcs, SlabPool pool)
+            throws IOException {
+        List<List<ExtentChain.Piece>> pieces = new ArrayList<>(lengths.length);
+        int pieceCount = 0;
+        long at = 0;
+        for (long length : lengths) {
+            List<ExtentChain.Piece> ofPartition = data.pieces(at, at + length);
+            pieces.add(ofPartition);
+            pieceCount += ofPartition.size();
+            at += length;
+        }
+        if (at != data.length()) {
+            throw new IOException("the partitions of map " + id.mapId() + " of shuffle " + id.shuffleId() + " have "
+                    + at + " bytes, its data has " + data.length());
+        }
+        long indexBytes = PartitionIndexLayout.bytes(lengths.length, pieceCount);
+        Extent index = pool.allocate(indexBytes);
+        Entry entry = new Entry(
+                id.shuffleId(),
+                id.mapId(),
+                generation.incrementAndGet(),
+                lengths.length,
+                index.slab().id(),
+                index.offset(),
+                (int) indexBytes,
+                data.length());
+        writeIndex(index.view(), entry, pieces, pieceCount, lengths, crcs);
+        withdraw(id);
+        try {
+            directory.publish(entry, pool);
+        } catch (IOException | RuntimeException e) {
+            pool.free(index);
+            throw e;
+        }
+        MapOutput output = new MapOutput(entry, data, pool.trim(index, indexBytes), pool);
+        outputs.computeIfAbsent(id.shuffleId(), shuffle -> new ConcurrentHashMap<>())
+                .put(id.mapId(), output);
+    }
+
+    /** A map output of this executor, to be released by the caller; nothing if it is not here. */
+    public Optional<MapOutput> acquire(MapOutputId id) {
+        MapOutput output = outputs.getOrDefault(id.shuffleId(), Map.of()).get(id.mapId());
+        return output != null && output.retain() ? Optional.of(output) : Optional.empty();
+    }
+
+    /** Reads partitions of a map output that the caller holds. */
+    public StoredBlock read(MapOutput output, int start, int end) throws IOException {
+        return BlockReader.read(own, output.entry(), start, end);
+    }
+
+    /** Withdraws one map output; answers whether it was here. */
+    public boolean withdraw(MapOutputId id) {
+        Map<Long, MapOutput> ofShuffle = outputs.get(id.shuffleId());
+        MapOutput output = ofShuffle == null ? null : ofShuffle.remove(id.mapId());
+        if (output == null) {
+            return false;
+        }
+        // Out of the directory first: a reader that looks again after reading knows that it may have raced.
+        directory.withdraw(id.shuffleId(), id.mapId());
+        output.release();
+        return true;
+    }
+
+    /** Withdraws all map outputs of a shuffle. */
+    public void withdrawShuffle(int shuffleId) {
+        for (Long mapId : outputs.getOrDefault(shuffleId, Map.of()).keySet()) {
+            withdraw(new MapOutputId(shuffleId, mapId));
+        }
+        outputs.remove(shuffleId);
+    }
+
+    /** The map outputs that are here now. */
+    public List<MapOutputId> stored() {
+        List<MapOutputId> ids = new ArrayList<>();
+        outputs.forEach((shuffleId, ofShuffle) ->
+                ofShuffle.keySet().forEach(mapId -> ids.add(new MapOutputId(shuffleId, mapId))));
+        return ids;
+    }
+
+    @Override
+    public void close() throws IOException {
+        directory.close();
+    }
+
+    private static void writeIndex(
+            ByteBuffer index,
+            Entry entry,
+            List<List<ExtentChain.Piece>> pieces,
+            int pieceCount,
+            long[] lengths,
+            int[] crcs) {
+        int partitions = lengths.length;
+        int next = 0;
+        for (int partition = 0; partition < partitions; partition++) {
+            PartitionIndexLayout.writePartition(index, partition, lengths[partition], crcs[partition], next);
+            for (ExtentChain.Piece piece : pieces.get(partition)) {
+                PartitionIndexLayout.writePiece(
+                        index, partitions, next, piece.slab().id(), piece.offset(), piece.length());
+                next++;
+            }
+        }
+        PartitionIndexLayout.writePartition(index, partitions, 0, 0, next);
+        PartitionIndexLayout.writeHeader(
+                index, entry.shuffleId(), entry.mapId(), entry.generation(), partitions, pieceCount);
+    }
+
+    /** This executor's own memory; whoever reads holds the map output. */
+    private final class OwnSlabs implements SlabAccess {
+        @Override
+        public ReadLease read(RemoteRange range) throws IOException {
+            Slab slab = slabs.get(range.slabId());
+            if (slab == null || range.offset() + range.length() > slab.length()) {
+                throw new IOException(range + " is not within a slab of this executor");
+            }
+            ByteBuffer bytes = slab.memory()
+                    .slice((int) range.offset(), (int) range.length())
+                    .asReadOnlyBuffer();
+            return new ReadLease() {
+                @Override
+                public ByteBuffer bytes() {
+                    return bytes.duplicate();
+                }
+
+                @Override
+                public void close() {
+                    // The memory belongs to the map output that the reader holds.
+                }
+            };
+        }
+
+        @Override
+        public boolean isOverflow(int slabId) {
+            Slab slab = slabs.get(slabId);
+            return slab != null && slab.isOverflow();
+        }
+    }
+}

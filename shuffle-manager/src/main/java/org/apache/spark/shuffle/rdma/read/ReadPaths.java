@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package org.apache.spark.shuffle.rdma.read;
+
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.shuffle.rdma.fallback.Bootstrap;
+import org.apache.spark.shuffle.rdma.fallback.NettyPath;
+import org.apache.spark.shuffle.rdma.fallback.PeerName;
+import org.apache.spark.shuffle.rdma.metrics.PathCounters;
+import org.sparkrdma.transport.select.PathSelector;
+
+/**
+ * What all reduce tasks of an executor share.
+ *
+ * @param selector the path to each peer
+ * @param bootstrap asks a peer for its endpoint
+ * @param netty Spark's own transfer, framed
+ * @param transfer Spark's own transfer, as it is
+ * @param counters bytes by path
+ * @param isVerifying whether checksums are verified
+ * @param readTimeoutMillis longest wait for a transport's answer
+ */
+public record ReadPaths(
+        PathSelector<PeerName> selector,
+        Bootstrap bootstrap,
+        NettyPath netty,
+        BlockStoreClient transfer,
+        PathCounters counters,
+        boolean isVerifying,
+        long readTimeoutMillis) {}
