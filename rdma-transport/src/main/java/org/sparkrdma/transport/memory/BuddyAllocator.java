@@ -15,6 +15,7 @@ final class BuddyAllocator {
 
     private static final int MIN_ORDER = Integer.numberOfTrailingZeros(MIN_BLOCK);
 
+    private final long bytes;
     private final int orders;
     private final BitSet[] free;
     private final int[] freeBlocks;
@@ -27,6 +28,7 @@ final class BuddyAllocator {
         if (Long.bitCount(bytes) != 1 || bytes < MIN_BLOCK) {
             throw new IllegalArgumentException("not a power of two of at least " + MIN_BLOCK + ": " + bytes);
         }
+        this.bytes = bytes;
         orders = Long.numberOfTrailingZeros(bytes) - MIN_ORDER + 1;
         free = new BitSet[orders];
         freeBlocks = new int[orders];
@@ -75,17 +77,22 @@ final class BuddyAllocator {
         return (long) block << (wanted + MIN_ORDER);
     }
 
-    /** Frees any page-aligned part of what was allocated. */
-    void free(long offset, long bytes) {
+    /**
+     * Frees any page-aligned part of what was allocated.
+     *
+     * @throws IllegalStateException if any of it is free already; nothing changes then
+     */
+    void free(long offset, long length) {
+        checkUsed(offset, length);
         long at = offset;
-        long end = offset + bytes;
+        long end = offset + length;
         while (at < end) {
-            long aligned = at == 0 ? Long.highestOneBit(end) : Long.lowestOneBit(at);
+            long aligned = at == 0 ? bytes : Long.lowestOneBit(at);
             long size = Math.min(aligned, Long.highestOneBit(end - at));
             freeBlock(at, size);
             at += size;
         }
-        freeBytes += bytes;
+        freeBytes += length;
     }
 
     long freeBytes() {
@@ -100,10 +107,22 @@ final class BuddyAllocator {
             block >>= 1;
             order++;
         }
-        if (free[order].get(block)) {
-            throw new IllegalStateException("freed twice: " + size + " bytes at " + offset);
-        }
         markFree(order, block);
+    }
+
+    private void checkUsed(long offset, long length) {
+        if (((offset | length) & (MIN_BLOCK - 1)) != 0 || offset < 0 || length <= 0 || length > bytes - offset) {
+            throw new IllegalArgumentException(length + " bytes at " + offset + " are not pages of these " + bytes);
+        }
+        for (int order = 0; order < orders; order++) {
+            if (freeBlocks[order] > 0) {
+                int shift = order + MIN_ORDER;
+                int next = free[order].nextSetBit((int) (offset >>> shift));
+                if (next >= 0 && next <= (offset + length - 1) >>> shift) {
+                    throw new IllegalStateException("freed twice: " + length + " bytes at " + offset);
+                }
+            }
+        }
     }
 
     private void markFree(int order, int block) {

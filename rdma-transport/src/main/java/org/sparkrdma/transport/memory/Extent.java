@@ -18,7 +18,7 @@ public record Extent(Slab slab, long offset, long length) {
 
     /** A part of the extent's memory, read-only. */
     public ByteBuffer view(long from, long bytes) {
-        if (from < 0 || bytes < 0 || from + bytes > length) {
+        if (from < 0 || bytes < 0 || bytes > length - from) {
             throw new IndexOutOfBoundsException(bytes + " bytes at " + from + " of an extent of " + length);
         }
         return slab.memory().slice((int) (offset + from), (int) bytes).asReadOnlyBuffer();

@@ -23,6 +23,7 @@ public final class ExtentChain {
 
     private ByteBuffer current = ByteBuffer.allocate(0);
     private long length;
+    private boolean isSealed;
     private boolean isFreed;
 
     /** An empty chain; it allocates with the first byte. */
@@ -51,17 +52,17 @@ public final class ExtentChain {
             int step = Math.min(end - at, room());
             current.put(bytes, at, step);
             at += step;
+            length += step;
         }
-        length += count;
     }
 
     /** Appends the bytes between a buffer's position and limit. */
     public void append(ByteBuffer bytes) throws IOException {
-        length += bytes.remaining();
         while (bytes.hasRemaining()) {
             int step = Math.min(bytes.remaining(), room());
             current.put(bytes.slice(bytes.position(), step));
             bytes.position(bytes.position() + step);
+            length += step;
         }
     }
 
@@ -81,9 +82,10 @@ public final class ExtentChain {
         length += bytes;
     }
 
-    /** Gives back what the last extent has left. */
+    /** Gives back what the last extent has left; nothing can be appended afterwards. */
     public void seal() {
-        if (!extents.isEmpty()) {
+        isSealed = true;
+        if (!isFreed && !extents.isEmpty()) {
             int last = extents.size() - 1;
             extents.set(last, pool.trim(extents.get(last), length - starts.get(last)));
         }
@@ -92,6 +94,7 @@ public final class ExtentChain {
 
     /** The pieces of a range of the chain, in order. */
     public List<Piece> pieces(long from, long to) {
+        checkRange(from, to);
         List<Piece> pieces = new ArrayList<>(2);
         long at = from;
         for (int i = extentAt(from); at < to; i++) {
@@ -106,6 +109,7 @@ public final class ExtentChain {
 
     /** The memory of a range of the chain, read-only views in order. */
     public List<ByteBuffer> views(long from, long to) {
+        checkRange(from, to);
         List<ByteBuffer> views = new ArrayList<>(2);
         long at = from;
         for (int i = extentAt(from); at < to; i++) {
@@ -122,7 +126,17 @@ public final class ExtentChain {
     public void free() {
         if (!isFreed) {
             isFreed = true;
+            current = ByteBuffer.allocate(0);
             extents.forEach(pool::free);
+        }
+    }
+
+    private void checkRange(long from, long to) {
+        if (isFreed) {
+            throw new IllegalStateException("the map output was already given back");
+        }
+        if (from < 0 || from > to || to > length) {
+            throw new IndexOutOfBoundsException("bytes " + from + " to " + to + " of a chain of " + length);
         }
     }
 
@@ -144,6 +158,9 @@ public final class ExtentChain {
         if (!current.hasRemaining()) {
             if (isFreed) {
                 throw new IOException("the map output was already given back");
+            }
+            if (isSealed) {
+                throw new IllegalStateException("the map output is sealed: nothing can be appended");
             }
             long next = extents.isEmpty()
                     ? FIRST_EXTENT

@@ -47,6 +47,7 @@ public final class SegmentFile implements AutoCloseable {
         private final ProcessIdentity self = ProcessIdentity.current();
         private final FileDescriptors descriptors = new FileDescriptors();
         private final AtomicLong sequence = new AtomicLong();
+        private final ByteBuffer zeros = ByteBuffer.allocateDirect(TOUCH_BYTES).asReadOnlyBuffer();
 
         /** Whether files can go without a name; if not they keep one until they are closed. */
         public Availability anonymity() {
@@ -58,9 +59,13 @@ public final class SegmentFile implements AutoCloseable {
          *
          * @param directory where
          * @param bytes how large, at most {@link Integer#MAX_VALUE}
-         * @throws IOException if the directory is full or cannot be written; nothing is left behind
+         * @throws IOException if the directory is full or cannot be written, or the thread is interrupted; nothing is
+         *     left behind
          */
         public SegmentFile create(Path directory, long bytes) throws IOException {
+            if (bytes <= 0 || bytes > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("a file of " + bytes + " bytes, at most " + Integer.MAX_VALUE);
+            }
             long number = sequence.getAndIncrement();
             Path path = SegmentNames.of(directory, self, number);
             FileChannel channel = open(path);
@@ -69,7 +74,7 @@ public final class SegmentFile implements AutoCloseable {
                 int descriptor = -1;
                 if (anonymity().isAvailable()) {
                     descriptor = descriptors.numberOf(channel);
-                    Files.delete(path);
+                    Files.deleteIfExists(path);
                     isNamed = false;
                 }
                 touch(channel, bytes);
@@ -77,13 +82,21 @@ public final class SegmentFile implements AutoCloseable {
                 SharedFile shared = new SharedFile(descriptor, isNamed ? path.toString() : "", bytes);
                 return new SegmentFile(channel, memory, shared, number, isNamed ? path : null);
             } catch (IOException | RuntimeException | OutOfMemoryError e) {
-                channel.close();
-                if (isNamed) {
-                    Files.deleteIfExists(path);
-                }
-                throw e instanceof IOException io
+                IOException failure = e instanceof IOException io
                         ? io
-                        : new IOException("cannot map " + bytes + " bytes of a file in " + directory, e);
+                        : new IOException("cannot map " + bytes + " bytes of a file in " + directory + ": " + e, e);
+                discard(channel, isNamed ? path : null, failure);
+                throw failure;
+            }
+        }
+
+        private static void discard(FileChannel channel, Path named, IOException failure) {
+            try (channel) {
+                if (named != null) {
+                    Files.deleteIfExists(named);
+                }
+            } catch (IOException e) {
+                failure.addSuppressed(e);
             }
         }
 
@@ -95,15 +108,16 @@ public final class SegmentFile implements AutoCloseable {
                         PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             } catch (FileAlreadyExistsException e) {
                 throw new IOException("a segment file of this very process is already there: " + path, e);
+            } catch (UnsupportedOperationException e) {
+                throw new IOException("the file system of " + path + " knows no file modes", e);
             }
         }
 
-        private static void touch(FileChannel channel, long bytes) throws IOException {
-            ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(TOUCH_BYTES, bytes));
+        private void touch(FileChannel channel, long bytes) throws IOException {
             long written = 0;
             while (written < bytes) {
-                zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - written));
-                written += channel.write(zeros, written);
+                ByteBuffer page = zeros.slice(0, (int) Math.min(TOUCH_BYTES, bytes - written));
+                written += channel.write(page, written);
             }
         }
     }
@@ -125,9 +139,10 @@ public final class SegmentFile implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        channel.close();
-        if (named != null) {
-            Files.deleteIfExists(named);
+        try (channel) {
+            if (named != null) {
+                Files.deleteIfExists(named);
+            }
         }
     }
 }

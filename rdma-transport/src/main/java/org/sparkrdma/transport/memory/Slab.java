@@ -3,6 +3,8 @@ package org.sparkrdma.transport.memory;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
 import org.sparkrdma.transport.api.PeerEndpoint.SharedFile;
 
 /**
@@ -18,6 +20,8 @@ public final class Slab {
     private final SegmentFile file;
     private final ByteBuffer memory;
     private final BuddyAllocator allocator;
+    /** Lengths of the extents that are out, by offset. */
+    private final Map<Long, Long> lent = new HashMap<>();
 
     Slab(int id, int generation, boolean isOverflow, SegmentFile file) {
         this.id = id;
@@ -63,12 +67,52 @@ public final class Slab {
         return memory.duplicate();
     }
 
-    BuddyAllocator allocator() {
-        return allocator;
+    /** An extent of {@code size} bytes, a block size, or null if there is no room for it. */
+    Extent lend(long size) {
+        long offset = allocator.allocate(size);
+        if (offset < 0) {
+            return null;
+        }
+        lent.put(offset, size);
+        return new Extent(this, offset, size);
+    }
+
+    /** Frees the end of an extent that is out. */
+    Extent shorten(Extent extent, long kept) {
+        if (!lent.replace(extent.offset(), extent.length(), kept)) {
+            throw notLent(extent);
+        }
+        allocator.free(extent.offset() + kept, extent.length() - kept);
+        return new Extent(this, extent.offset(), kept);
+    }
+
+    /** Takes an extent back; its memory stays untouched until {@link #recycle}. */
+    void takeBack(Extent extent) {
+        if (!lent.remove(extent.offset(), extent.length())) {
+            throw notLent(extent);
+        }
+    }
+
+    /** Frees the memory of an extent that was taken back. */
+    void recycle(Extent extent) {
+        allocator.free(extent.offset(), extent.length());
+    }
+
+    boolean canLend(long size) {
+        return allocator.canAllocate(size);
+    }
+
+    long freeBytes() {
+        return allocator.freeBytes();
     }
 
     boolean isUnused() {
         return allocator.freeBytes() == length();
+    }
+
+    private IllegalStateException notLent(Extent extent) {
+        return new IllegalStateException("not an extent that is out (given back twice?): " + extent.length()
+                + " bytes at " + extent.offset() + " of slab " + id);
     }
 
     void close() throws IOException {

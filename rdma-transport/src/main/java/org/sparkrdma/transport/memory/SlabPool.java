@@ -2,6 +2,8 @@
 package org.sparkrdma.transport.memory;
 
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -12,8 +14,10 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +30,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class SlabPool implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SlabPool.class);
-    private static final long MAX_SLAB_BYTES = 1L << 30;
     private static final long RETRY_FULL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final SlabPoolOptions options;
@@ -37,12 +40,13 @@ public final class SlabPool implements AutoCloseable {
 
     private final Object lock = new Object();
     private final Object growth = new Object();
-    /** Slabs by id, in shared memory first: guarded by lock. */
+
+    // Guarded by lock.
+    /** Oldest first. */
     private final List<Slab> slabs = new ArrayList<>();
 
     private final Map<Integer, Integer> generations = new HashMap<>();
     private final Deque<Resting> quarantine = new ArrayDeque<>();
-    private final Map<Extent, Throwable> sites = Collections.synchronizedMap(new IdentityHashMap<>());
     private long memory;
     private long memoryPeak;
     private long overflow;
@@ -51,13 +55,16 @@ public final class SlabPool implements AutoCloseable {
     private long quarantined;
     private boolean isInUse;
     private boolean isClosed;
+
+    // Guarded by growth.
     private boolean hasSaidFull;
-    /** Guarded by growth. */
     private boolean isMemoryFull;
-
     private long memoryFullUntil;
-
+    private String memoryRefusal = "";
     private int nextOverflowDirectory;
+
+    /** Guarded by itself. */
+    private final Map<Extent, Throwable> sites = Collections.synchronizedMap(new IdentityHashMap<>());
 
     private record Resting(Extent extent, long until) {}
 
@@ -90,15 +97,16 @@ public final class SlabPool implements AutoCloseable {
      * Allocates an extent of at least so many bytes, contiguous.
      *
      * @throws IOException if neither shared memory nor local disk has room; the message names both and their limits
+     * @throws ClosedByInterruptException if the thread was interrupted while it made a slab
      */
     public Extent allocate(long bytes) throws IOException {
-        long size = BuddyAllocator.blockFor(bytes);
-        if (size > MAX_SLAB_BYTES) {
-            throw new IOException(
-                    "a contiguous extent of " + bytes + " bytes was asked for, at most " + MAX_SLAB_BYTES);
+        if (bytes > SlabPoolOptions.MAX_SLAB_BYTES) {
+            throw new IOException("a contiguous extent of " + bytes + " bytes was asked for, at most "
+                    + SlabPoolOptions.MAX_SLAB_BYTES);
         }
+        long size = BuddyAllocator.blockFor(bytes);
         Extent extent = take(size, false);
-        if (extent == null && growMemory(size, false)) {
+        while (extent == null && growMemory(size, false)) {
             extent = take(size, false);
         }
         while (extent == null) {
@@ -119,22 +127,31 @@ public final class SlabPool implements AutoCloseable {
         if (kept >= extent.length()) {
             return extent;
         }
-        Extent shorter = new Extent(extent.slab(), extent.offset(), kept);
+        Extent shorter;
+        synchronized (lock) {
+            shorter = extent.slab().shorten(extent, kept);
+            used -= extent.length() - kept;
+        }
         Throwable site = sites.remove(extent);
         if (site != null) {
             sites.put(shorter, site);
         }
-        synchronized (lock) {
-            extent.slab().allocator().free(extent.offset() + kept, extent.length() - kept);
-            used -= extent.length() - kept;
-        }
         return shorter;
     }
 
-    /** Gives an extent back; it rests in quarantine before it is used again. */
+    /**
+     * Gives an extent back; it rests in quarantine before it is used again.
+     *
+     * @throws IllegalStateException if the extent is not out: it was given back before, or trimmed
+     */
     public void free(Extent extent) {
-        sites.remove(extent);
         synchronized (lock) {
+            extent.slab().takeBack(extent);
+            sites.remove(extent);
+            if (isClosed) {
+                used -= extent.length();
+                return;
+            }
             quarantine.add(new Resting(
                     extent, nanoClock.getAsLong() + options.quarantine().toNanos()));
             quarantined += extent.length();
@@ -162,13 +179,17 @@ public final class SlabPool implements AutoCloseable {
             endQuarantines();
             long free = 0;
             for (Slab slab : slabs) {
-                free += slab.isOverflow() ? 0 : slab.allocator().freeBytes();
+                free += slab.isOverflow() ? 0 : slab.freeBytes();
             }
             isShort = isInUse && !isClosed && free < options.slabsAhead() * options.slabBytes();
         }
         closeIdleOverflow();
         if (isShort) {
-            growMemory(options.slabBytes(), true);
+            try {
+                growMemory(options.slabBytes(), true);
+            } catch (ClosedByInterruptException e) {
+                LOG.debug("interrupted while a slab was made ahead of need");
+            }
         }
     }
 
@@ -178,10 +199,15 @@ public final class SlabPool implements AutoCloseable {
         synchronized (growth) {
             List<Slab> closing;
             synchronized (lock) {
+                if (isClosed) {
+                    return;
+                }
                 isClosed = true;
                 closing = List.copyOf(slabs);
                 slabs.clear();
                 quarantine.clear();
+                used -= quarantined;
+                quarantined = 0;
                 memory = 0;
                 overflow = 0;
             }
@@ -194,21 +220,24 @@ public final class SlabPool implements AutoCloseable {
 
     private Extent take(long size, boolean fromOverflow) throws IOException {
         synchronized (lock) {
-            if (isClosed) {
-                throw new IOException("the shuffle memory of this executor is closed: the executor is stopping");
-            }
+            checkOpen();
             isInUse = true;
             endQuarantines();
             for (Slab slab : slabs) {
-                if (slab.isOverflow() == fromOverflow) {
-                    long offset = slab.allocator().allocate(size);
-                    if (offset >= 0) {
-                        used += size;
-                        return new Extent(slab, offset, size);
-                    }
+                Extent extent = slab.isOverflow() == fromOverflow ? slab.lend(size) : null;
+                if (extent != null) {
+                    used += size;
+                    return extent;
                 }
             }
             return null;
+        }
+    }
+
+    /** Under lock. */
+    private void checkOpen() throws IOException {
+        if (isClosed) {
+            throw new IOException("the shuffle memory of this executor is closed: the executor is stopping");
         }
     }
 
@@ -216,14 +245,14 @@ public final class SlabPool implements AutoCloseable {
         long now = nanoClock.getAsLong();
         while (!quarantine.isEmpty() && quarantine.peek().until() - now <= 0) {
             Extent extent = quarantine.remove().extent();
-            extent.slab().allocator().free(extent.offset(), extent.length());
+            extent.slab().recycle(extent);
             quarantined -= extent.length();
             used -= extent.length();
         }
     }
 
     /** Adds a slab of shared memory if budget, file system and machine allow it; answers whether it is worth a look. */
-    private boolean growMemory(long size, boolean isAhead) {
+    private boolean growMemory(long size, boolean isAhead) throws ClosedByInterruptException {
         synchronized (growth) {
             if (!isAhead && hasFree(size, false)) {
                 return true;
@@ -234,17 +263,28 @@ public final class SlabPool implements AutoCloseable {
             }
             Path directory = options.memoryDirectory().get();
             try {
-                if (Files.getFileStore(directory).getUsableSpace() < bytes || !guard.allows(bytes)) {
-                    throw new IOException("not enough is free");
-                }
-                open(files.create(directory, bytes), false);
+                checkRoom(directory, bytes);
+                open(directory, bytes, false);
                 return true;
+            } catch (ClosedByInterruptException e) {
+                throw e; // Says something about this thread, nothing about the memory.
             } catch (IOException e) {
                 isMemoryFull = true;
                 memoryFullUntil = nanoClock.getAsLong() + RETRY_FULL_NANOS;
-                sayFullOnce("no further slab of " + bytes + " bytes in " + directory + ": " + e.getMessage());
+                memoryRefusal = "no further slab of " + bytes + " bytes in " + directory + ": " + describe(e);
+                sayFullOnce(memoryRefusal);
                 return false;
             }
+        }
+    }
+
+    private void checkRoom(Path directory, long bytes) throws IOException {
+        long usable = Files.getFileStore(directory).getUsableSpace();
+        if (usable < bytes) {
+            throw new IOException("only " + usable + " bytes are free there");
+        }
+        if (!guard.allows(bytes)) {
+            throw new IOException("the machine is short of memory");
         }
     }
 
@@ -261,31 +301,49 @@ public final class SlabPool implements AutoCloseable {
 
     private void growOverflow(long size) throws IOException {
         synchronized (growth) {
+            synchronized (lock) {
+                checkOpen();
+            }
             if (hasFree(size, true)) {
                 return;
             }
             sayFullOnce("a map output needs " + size + " bytes");
             long bytes = Math.max(options.overflowSlabBytes(), size);
-            IOException failure = new IOException("there is no directory on local disk");
+            List<IOException> failures = new ArrayList<>();
             int directories = options.overflowDirectories().size();
             for (int i = 0; i < directories; i++) {
-                Path directory = options.overflowDirectories().get(nextOverflowDirectory++ % directories);
+                nextOverflowDirectory = (nextOverflowDirectory + 1) % directories;
+                Path directory = options.overflowDirectories().get(nextOverflowDirectory);
                 try {
-                    open(files.create(directory, bytes), true);
+                    open(directory, bytes, true);
                     return;
+                } catch (ClosedByInterruptException e) {
+                    throw e;
                 } catch (IOException e) {
-                    failure = new IOException("in " + directory + ": " + e.getMessage(), e);
+                    failures.add(new IOException("in " + directory + ": " + describe(e), e));
                 }
             }
-            PoolUsage usage = usage();
-            throw new IOException(
-                    "a map output needs " + size + " bytes: " + usage.memory() + " of "
-                            + "spark.shuffle.rdma.memory.max=" + usage.memoryLimit()
-                            + " are taken, and an overflow slab of " + bytes + " bytes could not be made "
-                            + failure.getMessage() + "; free space in spark.local.dir or "
-                            + "spark.shuffle.rdma.overflow.dirs, or raise the budget",
-                    failure);
+            throw noRoom(size, bytes, failures);
         }
+    }
+
+    private IOException noRoom(long size, long slabBytes, List<IOException> failures) {
+        PoolUsage usage = usage();
+        String why = failures.isEmpty()
+                ? "there is no directory on local disk"
+                : failures.stream().map(Throwable::getMessage).collect(Collectors.joining("; "));
+        IOException noRoom = new IOException("a map output needs " + size + " bytes: " + usage.memory() + " of "
+                + "spark.shuffle.rdma.memory.max=" + usage.memoryLimit() + " bytes are taken"
+                + (isMemoryFull ? " (" + memoryRefusal + ")" : "")
+                + ", and an overflow slab of " + slabBytes + " bytes could not be made: " + why
+                + "; free space in spark.local.dir or spark.shuffle.rdma.overflow.dirs, or raise the budget");
+        failures.forEach(noRoom::addSuppressed);
+        return noRoom;
+    }
+
+    /** The message of a {@link FileSystemException} may be the file's name alone. */
+    private static String describe(IOException e) {
+        return e instanceof FileSystemException ? e.toString() : e.getMessage();
     }
 
     private void sayFullOnce(String what) {
@@ -304,27 +362,26 @@ public final class SlabPool implements AutoCloseable {
     private boolean hasFree(long size, boolean inOverflow) {
         synchronized (lock) {
             endQuarantines();
-            return slabs.stream()
-                    .anyMatch(slab ->
-                            slab.isOverflow() == inOverflow && slab.allocator().canAllocate(size));
+            return slabs.stream().anyMatch(slab -> slab.isOverflow() == inOverflow && slab.canLend(size));
         }
     }
 
-    /** Puts a new slab into the books; the listener sees it before any of its extents is handed out. */
-    private void open(SegmentFile file, boolean isOverflow) throws IOException {
-        Slab slab;
+    /** Puts a new slab into the books, under growth; the listener sees it before any of its extents is handed out. */
+    private void open(Path directory, long bytes, boolean isOverflow) throws IOException {
+        int id;
+        int generation;
         synchronized (lock) {
-            int id = isClosed ? options.maxSlabs() : freeId();
-            if (id == options.maxSlabs()) {
-                file.close();
-                throw new IOException(
-                        isClosed
-                                ? "the executor is stopping"
-                                : "all " + id + " slab ids are taken: raise" + " spark.shuffle.rdma.slab.size");
-            }
-            slab = new Slab(id, generations.merge(id, 1, Integer::sum), isOverflow, file);
+            id = freeId();
+            generation = generations.merge(id, 1, Integer::sum);
         }
-        listener.slabOpened(slab);
+        SegmentFile file = files.create(directory, bytes);
+        Slab slab = new Slab(id, generation, isOverflow, file);
+        try {
+            listener.slabOpened(slab);
+        } catch (RuntimeException e) {
+            closeFile(slab);
+            throw new IOException("slab " + id + " could not be published: " + e, e);
+        }
         synchronized (lock) {
             slabs.add(slab);
             if (isOverflow) {
@@ -337,14 +394,15 @@ public final class SlabPool implements AutoCloseable {
         }
     }
 
-    private int freeId() {
+    private int freeId() throws IOException {
+        Set<Integer> taken = slabs.stream().map(Slab::id).collect(Collectors.toSet());
         for (int id = 1; id < options.maxSlabs(); id++) {
-            int candidate = id;
-            if (slabs.stream().noneMatch(slab -> slab.id() == candidate)) {
+            if (!taken.contains(id)) {
                 return id;
             }
         }
-        return options.maxSlabs();
+        throw new IOException("all " + (options.maxSlabs() - 1) + " slab ids are taken: raise "
+                + "spark.shuffle.rdma.slab.size or spark.shuffle.rdma.overflow.slab.size");
     }
 
     private void closeIdleOverflow() {
@@ -363,9 +421,17 @@ public final class SlabPool implements AutoCloseable {
         }
     }
 
-    /** Under the growth lock: a slab's id is free for another one only when its listener knows that it is gone. */
+    /** Under growth: a slab's id is free for another one only when its listener knows that it is gone. */
     private void closeSlab(Slab slab) {
-        listener.slabClosed(slab);
+        try {
+            listener.slabClosed(slab);
+        } catch (RuntimeException e) {
+            LOG.warn("slab {} could not be withdrawn", slab.id(), e);
+        }
+        closeFile(slab);
+    }
+
+    private static void closeFile(Slab slab) {
         try {
             slab.close();
         } catch (IOException e) {

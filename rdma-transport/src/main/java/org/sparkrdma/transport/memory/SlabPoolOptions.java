@@ -28,4 +28,24 @@ public record SlabPoolOptions(
         long overflowSlabBytes,
         Duration quarantine,
         int maxSlabs,
-        boolean leakDetection) {}
+        boolean leakDetection) {
+    /** Largest slab, bytes: a range of it fits one buffer. */
+    static final long MAX_SLAB_BYTES = 1L << 30;
+
+    /** Refuses sizes that no slab can have. */
+    public SlabPoolOptions {
+        checkSlabSize("slab.size", slabBytes);
+        checkSlabSize("overflow.slab.size", overflowSlabBytes);
+        if (slabsAhead < 0 || maxSlabs < 2 || quarantine.isNegative()) {
+            throw new IllegalArgumentException("not possible for a pool: " + slabsAhead + " slabs ahead, " + maxSlabs
+                    + " slabs (one is the directory), quarantine " + quarantine);
+        }
+    }
+
+    private static void checkSlabSize(String key, long bytes) {
+        if (Long.bitCount(bytes) != 1 || bytes < BuddyAllocator.MIN_BLOCK || bytes > MAX_SLAB_BYTES) {
+            throw new IllegalArgumentException("spark.shuffle.rdma." + key + " must be a power of two between "
+                    + BuddyAllocator.MIN_BLOCK + " and " + MAX_SLAB_BYTES + ", not " + bytes);
+        }
+    }
+}
