@@ -3,6 +3,7 @@ package org.sparkrdma.transport.wire;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
 
 /**
  * What goes before a block's bytes when it travels by Spark's own block transfer between two executors of this plugin:
@@ -21,7 +22,7 @@ import java.nio.ByteOrder;
  *   +-----------------+--------+--------+
  * </pre>
  *
- * The header's check covers everything before and after it up to the block's bytes.
+ * The header's check covers everything before and after it up to the block's bytes; while it is computed it is 0.
  */
 public final class BlockFrameLayout {
     /** Version of this layout. */
@@ -49,6 +50,10 @@ public final class BlockFrameLayout {
 
     /** Encodes a header; the answer is ready to be read. */
     public static ByteBuffer encode(long[] lengths, int[] crcs, boolean isOverflow) {
+        if (lengths.length < 1 || lengths.length > MAX_PARTITIONS || crcs.length != lengths.length) {
+            throw new IllegalArgumentException("a block frame of " + lengths.length + " partitions and " + crcs.length
+                    + " checks, at most " + MAX_PARTITIONS);
+        }
         ByteBuffer header = ByteBuffer.allocate(headerBytes(lengths.length)).order(ByteOrder.LITTLE_ENDIAN);
         header.putInt(0, MAGIC);
         header.putShort(VERSION_AT, (short) VERSION);
@@ -68,6 +73,9 @@ public final class BlockFrameLayout {
      * @throws TornReadException if this is no frame of a version that this process reads
      */
     public static int partitions(ByteBuffer fixed) throws TornReadException {
+        if (fixed.limit() < FIXED_BYTES) {
+            throw new TornReadException("a block frame of " + fixed.limit() + " bytes is too short");
+        }
         ByteBuffer header = fixed.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         int count = header.getInt(COUNT_AT);
         if (header.getInt(0) != MAGIC || header.getShort(VERSION_AT) != VERSION) {
@@ -79,15 +87,29 @@ public final class BlockFrameLayout {
         return count;
     }
 
-    /** Verifies the check of a whole header. */
+    /**
+     * Verifies a whole header. Only a header that passed may be asked for its lengths and checks.
+     *
+     * @throws TornReadException if it is cut short, does not match its check, or holds a negative length
+     */
     public static void verify(ByteBuffer header) throws TornReadException {
-        int bytes = headerBytes(partitions(header));
-        ByteBuffer copy = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        copy.put(0, header, 0, bytes);
-        int crc = copy.getInt(CRC_AT);
-        copy.putInt(CRC_AT, 0);
-        if (crc != Crc32c.of(copy)) {
+        int partitions = partitions(header);
+        int bytes = headerBytes(partitions);
+        if (header.limit() < bytes) {
+            throw new TornReadException("a block frame's header has " + header.limit() + " of its " + bytes + " bytes");
+        }
+        CRC32C crc = new CRC32C();
+        crc.update(header.slice(0, CRC_AT));
+        crc.update(new byte[Integer.BYTES]);
+        crc.update(header.slice(FIXED_BYTES, bytes - FIXED_BYTES));
+        if ((int) crc.getValue()
+                != header.duplicate().order(ByteOrder.LITTLE_ENDIAN).getInt(CRC_AT)) {
             throw new TornReadException("a block frame's header does not match its check");
+        }
+        for (int i = 0; i < partitions; i++) {
+            if (length(header, i) < 0) {
+                throw new TornReadException("a block frame's partition " + i + " has " + length(header, i) + " bytes");
+            }
         }
     }
 

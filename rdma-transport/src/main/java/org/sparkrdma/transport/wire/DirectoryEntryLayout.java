@@ -8,6 +8,8 @@ import java.util.Optional;
 /**
  * One map output's entry in the directory: where its partition index lies. Little-endian, {@value #BYTES} bytes,
  * aligned to its size. An entry carries its own check, so that a reader that races with the writer sees it and repeats.
+ * A slot that is freed and used again while it is read gives the old entry, the new one, or a torn read, never a mix;
+ * readers compare the key.
  *
  * <pre>
  *   0        4        8        12       16                24       28       32
@@ -74,7 +76,9 @@ public final class DirectoryEntryLayout {
         image.putLong(INDEX_OFFSET, entry.indexOffset());
         image.putLong(DATA_BYTES, entry.dataBytes());
         image.putInt(CRC, Crc32c.of(image, 0, CRC));
-        // The words after the state first: an entry whose state is set is whole, or its check says otherwise.
+        // What the entry points to first, then the words after the state: an entry whose state is set is whole, or its
+        // check says otherwise.
+        SharedInts.releaseFence();
         table.put(at + GENERATION, image, GENERATION, BYTES - GENERATION);
         SharedInts.setRelease(table, at + STATE, LIVE);
     }
@@ -93,7 +97,8 @@ public final class DirectoryEntryLayout {
      * Reads a slot.
      *
      * @return the entry, or nothing if the slot is free
-     * @throws TornReadException if the entry's check does not hold: it was being written, or it is damaged
+     * @throws TornReadException if the entry's check does not hold: it was being written, or it is damaged; or if it
+     *     holds what no entry can
      */
     public static Optional<Entry> read(ByteBuffer table, int at) throws TornReadException {
         if (isFree(table, at)) {
@@ -104,7 +109,7 @@ public final class DirectoryEntryLayout {
         if (image.getInt(STATE) != LIVE || image.getInt(CRC) != Crc32c.of(image, 0, CRC)) {
             throw new TornReadException("directory entry at " + at + " does not match its check");
         }
-        return Optional.of(new Entry(
+        Entry entry = new Entry(
                 image.getInt(SHUFFLE_ID),
                 image.getLong(MAP_ID),
                 image.getInt(GENERATION),
@@ -112,6 +117,10 @@ public final class DirectoryEntryLayout {
                 image.getInt(INDEX_SLAB),
                 image.getLong(INDEX_OFFSET),
                 image.getInt(INDEX_LENGTH),
-                image.getLong(DATA_BYTES)));
+                image.getLong(DATA_BYTES));
+        if (entry.partitions() < 0 || entry.indexSlab() < 0 || entry.indexOffset() < 0 || entry.indexLength() < 0) {
+            throw new TornReadException("directory entry at " + at + " is not possible: " + entry);
+        }
+        return Optional.of(entry);
     }
 }

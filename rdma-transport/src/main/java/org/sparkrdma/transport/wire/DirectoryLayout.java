@@ -81,6 +81,16 @@ public final class DirectoryLayout {
             return offset + (long) (hash(shuffleId, mapId) & (buckets - 1)) * BUCKET_BYTES;
         }
 
+        private boolean isPossible() {
+            return slabId >= 0
+                    && slabId < SlabTableLayout.CAPACITY
+                    && Integer.bitCount(buckets) == 1
+                    && buckets > 0
+                    && offset >= 0
+                    && offset % DirectoryEntryLayout.BYTES == 0
+                    && offset <= Integer.MAX_VALUE;
+        }
+
         private static int hash(int shuffleId, long mapId) {
             long mixed = (mapId ^ ((long) shuffleId << 40)) * 0x9E37_79B9_7F4A_7C15L;
             return (int) (mixed >>> 32);
@@ -142,7 +152,11 @@ public final class DirectoryLayout {
         SharedInts.setRelease(region, SEGMENT_COUNT_AT, count + 1);
     }
 
-    /** The segments, oldest and smallest first. */
+    /**
+     * The segments, oldest and smallest first.
+     *
+     * @throws TornReadException if the header does not match its checks, or holds what no directory can
+     */
     public static List<Segment> segments(ByteBuffer header) throws TornReadException {
         int count = SharedInts.getAcquire(header, SEGMENT_COUNT_AT);
         if (count < 0 || count > MAX_SEGMENTS) {
@@ -155,7 +169,11 @@ public final class DirectoryLayout {
             if (image.getInt(SEGMENT_CRC) != Crc32c.of(image, 0, SEGMENT_CRC)) {
                 throw new TornReadException("segment " + i + " of a directory header does not match its check");
             }
-            segments.add(new Segment(image.getInt(0), image.getLong(8), image.getInt(4)));
+            Segment segment = new Segment(image.getInt(0), image.getLong(8), image.getInt(4));
+            if (!segment.isPossible()) {
+                throw new TornReadException("segment " + i + " of a directory header is not possible: " + segment);
+            }
+            segments.add(segment);
         }
         return segments;
     }

@@ -5,6 +5,7 @@ import com.esotericsoftware.kryo.kryo5.KryoException;
 import com.esotericsoftware.kryo.kryo5.io.Input;
 import com.esotericsoftware.kryo.kryo5.io.Output;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import org.sparkrdma.transport.api.HostIdentity;
 import org.sparkrdma.transport.api.PeerEndpoint;
 import org.sparkrdma.transport.api.PeerEndpoint.SharedFile;
@@ -17,9 +18,12 @@ import org.sparkrdma.transport.api.ProcessIdentity;
  * <pre>
  *   int magic | int version | string executor | string boot id | string pid namespace | varlong pid |
  *   varlong start time | int descriptor | string path | varlong directory bytes | long token high, low | int crc32c
+ *
+ *   string: varint bytes | UTF-8
  * </pre>
  *
- * The check covers everything before it. Only strings and numbers are decoded, never objects by class name.
+ * The check covers everything before it. Only strings and numbers are decoded, never objects by class name, and a
+ * string is never longer than what is left: Kryo's own strings allocate what they are told to.
  */
 public final class EndpointCodec {
     /** Version of this layout. */
@@ -37,13 +41,13 @@ public final class EndpointCodec {
         Output out = new Output(512, MAX_BYTES);
         out.writeInt(MAGIC);
         out.writeInt(VERSION);
-        out.writeString(endpoint.executorId());
-        out.writeString(endpoint.host().bootId());
-        out.writeString(endpoint.host().pidNamespace());
+        writeString(out, endpoint.executorId());
+        writeString(out, endpoint.host().bootId());
+        writeString(out, endpoint.host().pidNamespace());
         out.writeVarLong(endpoint.process().pid(), true);
         out.writeVarLong(endpoint.process().startTime(), true);
         out.writeInt(endpoint.directory().descriptor());
-        out.writeString(endpoint.directory().path());
+        writeString(out, endpoint.directory().path());
         out.writeVarLong(endpoint.directory().length(), true);
         out.writeLong(endpoint.token().high());
         out.writeLong(endpoint.token().low());
@@ -73,14 +77,34 @@ public final class EndpointCodec {
             if (new Input(bytes, body, CRC_BYTES).readInt() != Crc32c.of(ByteBuffer.wrap(bytes, 0, body))) {
                 throw new TornReadException("the answer to the bootstrap does not match its check");
             }
-            return new PeerEndpoint(
-                    in.readString(),
-                    new HostIdentity(in.readString(), in.readString()),
+            in.setLimit(body);
+            PeerEndpoint endpoint = new PeerEndpoint(
+                    readString(in),
+                    new HostIdentity(readString(in), readString(in)),
                     new ProcessIdentity(in.readVarLong(true), in.readVarLong(true)),
-                    new SharedFile(in.readInt(), in.readString(), in.readVarLong(true)),
+                    new SharedFile(in.readInt(), readString(in), in.readVarLong(true)),
                     new Token(in.readLong(), in.readLong()));
-        } catch (KryoException | IndexOutOfBoundsException | NegativeArraySizeException e) {
+            if (in.position() != body) {
+                throw new TornReadException(
+                        "the answer to the bootstrap has " + (body - in.position()) + " bytes too many");
+            }
+            return endpoint;
+        } catch (KryoException e) {
             throw new TornReadException("the answer to the bootstrap cannot be decoded: " + e.getMessage());
         }
+    }
+
+    private static void writeString(Output out, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        out.writeVarInt(bytes.length, true);
+        out.writeBytes(bytes);
+    }
+
+    private static String readString(Input in) throws TornReadException {
+        int length = in.readVarInt(true);
+        if (length < 0 || length > in.limit() - in.position()) {
+            throw new TornReadException("the answer to the bootstrap holds a string of " + length + " bytes");
+        }
+        return new String(in.readBytes(length), StandardCharsets.UTF_8);
     }
 }

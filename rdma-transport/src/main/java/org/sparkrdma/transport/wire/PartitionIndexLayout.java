@@ -3,6 +3,9 @@ package org.sparkrdma.transport.wire;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.transport.api.RemoteRange;
 
 /**
  * The index of one map output: for each partition its length, its check and its pieces. It lies in a slab beside the
@@ -16,18 +19,19 @@ import java.nio.ByteOrder;
  *   +--------+--------+--------+--------+--------+-----------------+--------+--------------+--------+
  *
  *   partition p, 16 B, at 64 + 16 p; one more than there are partitions closes the last one
- *   +-----------------+--------+--------+
- *   | length          | crc32c | piece  |   first piece; the pieces end where those of p + 1 start
- *   +-----------------+--------+--------+
+ *   +-----------+-----+--------+--------+
+ *   | length (6)|check| crc32c | piece  |   first piece; the pieces end where those of p + 1 start
+ *   +-----------+-----+--------+--------+
  *
  *   piece i, 16 B, at 64 + 16 (partitions + 1) + 16 i
- *   +-----------------+--------+--------+
- *   | offset in slab  | slab   | length |
- *   +-----------------+--------+--------+
+ *   +--------+--------+--------+--------+
+ *   | offset | check  | slab   | length |   offset in the slab
+ *   +--------+--------+--------+--------+
  * </pre>
  *
- * The header's check covers the header, the tables are covered by the data's own checks: a wrong piece gives wrong
- * bytes.
+ * The header's check covers the header. Each entry of the tables carries a short check of itself, its place and the
+ * generation: a reader that was so slow that the index was recycled under it finds that out, even if what it reads is
+ * zeros (an empty partition's length and crc32c) or another map output's index, whose data would match its crc32c.
  */
 public final class PartitionIndexLayout {
     /** Bytes of the header. */
@@ -45,6 +49,9 @@ public final class PartitionIndexLayout {
     private static final int MAP_AT = 24;
     private static final int GENERATION_AT = 32;
     private static final int CRC_AT = 60;
+    private static final int LENGTH_BITS = 48;
+    private static final long LENGTH_MASK = (1L << LENGTH_BITS) - 1;
+    private static final long OFFSET_MASK = 0xFFFF_FFFFL;
 
     private PartitionIndexLayout() {}
 
@@ -63,10 +70,23 @@ public final class PartitionIndexLayout {
         return HEADER_BYTES + PARTITION_BYTES * (partitions + 1) + PIECE_BYTES * piece;
     }
 
-    /** Writes the header, after the tables. */
+    /**
+     * Writes the header, after the tables, and puts the checks into the tables.
+     *
+     * @param index the whole index
+     */
     public static void writeHeader(
             ByteBuffer index, int shuffleId, long mapId, int generation, int partitions, int pieces) {
         ByteBuffer header = little(index);
+        for (int partition = 0; partition <= partitions; partition++) {
+            int at = partitionOffset(partition);
+            long length = header.getLong(at) & LENGTH_MASK;
+            header.putLong(at, length | partitionCheck(header, at, generation, partition) << LENGTH_BITS);
+        }
+        for (int piece = 0; piece < pieces; piece++) {
+            int at = pieceOffset(partitions, piece);
+            header.putInt(at + 4, pieceCheck(header, at, generation, piece));
+        }
         header.putLong(0, MAGIC);
         header.putInt(VERSION_AT, DirectoryLayout.VERSION);
         header.putInt(PARTITIONS_AT, partitions);
@@ -82,6 +102,9 @@ public final class PartitionIndexLayout {
 
     /** Writes a partition's entry. */
     public static void writePartition(ByteBuffer index, int partition, long length, int crc32c, int firstPiece) {
+        if (length < 0 || length > LENGTH_MASK) {
+            throw new IllegalArgumentException("a partition of " + length + " bytes");
+        }
         ByteBuffer table = little(index);
         int at = partitionOffset(partition);
         table.putLong(at, length);
@@ -91,6 +114,9 @@ public final class PartitionIndexLayout {
 
     /** Writes a piece's entry. */
     public static void writePiece(ByteBuffer index, int partitions, int piece, int slabId, long offset, int length) {
+        if (slabId < 0 || offset < 0 || offset > Integer.MAX_VALUE || length < 0) {
+            throw new IllegalArgumentException("a piece of " + length + " bytes at " + offset + " of slab " + slabId);
+        }
         ByteBuffer table = little(index);
         int at = pieceOffset(partitions, piece);
         table.putLong(at, offset);
@@ -114,14 +140,82 @@ public final class PartitionIndexLayout {
                 && view.getInt(GENERATION_AT) == entry.generation()
                 && view.getInt(CRC_AT) == Crc32c.of(view, 0, CRC_AT);
         if (!matches) {
-            throw new TornReadException("the partition index of map " + entry.mapId() + " of shuffle "
-                    + entry.shuffleId() + " is not the one that its directory entry points to");
+            throw new TornReadException(
+                    "the partition index of " + name(entry) + " is not the one that its directory entry points to");
         }
+    }
+
+    /**
+     * Checks a part of the partition table, once it is read: only then may it be asked for lengths, checks and pieces.
+     *
+     * @param table entries of the partitions from {@code first} on, and one more that closes the last
+     * @param first first partition of the table
+     * @param count partitions, the closing entry not counted
+     * @throws TornReadException if an entry is not the one that was written for this map output
+     */
+    public static void verifyPartitions(ByteBuffer table, int first, int count, DirectoryEntryLayout.Entry entry)
+            throws TornReadException {
+        ByteBuffer view = little(table);
+        long mostPieces = (entry.indexLength() - bytes(entry.partitions(), 0)) / PIECE_BYTES;
+        boolean holds = first >= 0
+                && count >= 0
+                && count <= entry.partitions() - first
+                && view.limit() >= (count + 1L) * PARTITION_BYTES;
+        int piece = 0;
+        for (int i = 0; holds && i <= count; i++) {
+            int at = i * PARTITION_BYTES;
+            int next = view.getInt(at + 12);
+            holds = view.getLong(at) >>> LENGTH_BITS == partitionCheck(view, at, entry.generation(), first + i)
+                    && next >= piece
+                    && next <= mostPieces;
+            piece = next;
+        }
+        if (!holds) {
+            throw new TornReadException("the partition table of " + name(entry) + " does not match its checks from"
+                    + " partition " + first + " to " + (first + (long) count));
+        }
+    }
+
+    /**
+     * The ranges of a part of the piece table, checked.
+     *
+     * @param table entries of the pieces from {@code firstPiece} on
+     * @param bytes what the ranges must add up to: the lengths of the partitions that they make up
+     * @throws TornReadException if an entry is not the one that was written for this map output
+     */
+    public static List<RemoteRange> pieceRanges(
+            ByteBuffer table, int firstPiece, int count, long bytes, DirectoryEntryLayout.Entry entry)
+            throws TornReadException {
+        ByteBuffer view = little(table);
+        if (firstPiece < 0 || count < 0 || view.limit() < (long) count * PIECE_BYTES) {
+            throw new TornReadException("the piece table of " + name(entry) + " is cut short");
+        }
+        List<RemoteRange> ranges = new ArrayList<>(count);
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            int at = i * PIECE_BYTES;
+            int slab = view.getInt(at + 8);
+            long offset = view.getInt(at);
+            int length = view.getInt(at + 12);
+            if (view.getInt(at + 4) != pieceCheck(view, at, entry.generation(), firstPiece + i)
+                    || slab < 0
+                    || offset < 0
+                    || length < 0) {
+                throw new TornReadException(
+                        "piece " + (firstPiece + (long) i) + " of " + name(entry) + " does not match its check");
+            }
+            ranges.add(new RemoteRange(slab, offset, length));
+            sum += length;
+        }
+        if (sum != bytes) {
+            throw new TornReadException("the pieces of " + name(entry) + " have " + sum + " bytes, not " + bytes);
+        }
+        return ranges;
     }
 
     /** Length of a partition in a table that starts at partition {@code first}. */
     public static long length(ByteBuffer table, int first, int partition) {
-        return little(table).getLong((partition - first) * PARTITION_BYTES);
+        return little(table).getLong((partition - first) * PARTITION_BYTES) & LENGTH_MASK;
     }
 
     /** Check of a partition in a table that starts at partition {@code first}. */
@@ -136,7 +230,7 @@ public final class PartitionIndexLayout {
 
     /** Offset in its slab of the i-th piece of a table of pieces. */
     public static long pieceSlabOffset(ByteBuffer table, int i) {
-        return little(table).getLong(i * PIECE_BYTES);
+        return little(table).getLong(i * PIECE_BYTES) & OFFSET_MASK;
     }
 
     /** Slab of the i-th piece of a table of pieces. */
@@ -147,6 +241,30 @@ public final class PartitionIndexLayout {
     /** Length of the i-th piece of a table of pieces, bytes. */
     public static int pieceLength(ByteBuffer table, int i) {
         return little(table).getInt(i * PIECE_BYTES + 12);
+    }
+
+    private static String name(DirectoryEntryLayout.Entry entry) {
+        return "map " + entry.mapId() + " of shuffle " + entry.shuffleId();
+    }
+
+    private static long partitionCheck(ByteBuffer table, int at, int generation, int partition) {
+        long check = mix(mix(table.getLong(at) & LENGTH_MASK, table.getLong(at + 8)), place(generation, partition));
+        return check >>> LENGTH_BITS;
+    }
+
+    private static int pieceCheck(ByteBuffer table, int at, int generation, int piece) {
+        return (int) (mix(mix(table.getInt(at), table.getLong(at + 8)), place(generation, piece)) >>> 32);
+    }
+
+    private static long place(int generation, int i) {
+        return (long) generation << 32 | (i & 0xFFFF_FFFFL);
+    }
+
+    /** Spreads the bits of both over the upper bits of the answer. */
+    private static long mix(long a, long b) {
+        long h = (a ^ Long.rotateLeft(b * 0x9E37_79B9_7F4A_7C15L, 29)) * 0xBF58_476D_1CE4_E5B9L;
+        h = (h ^ h >>> 27) * 0x94D0_49BB_1331_11EBL;
+        return h ^ h >>> 31;
     }
 
     private static ByteBuffer little(ByteBuffer buffer) {

@@ -16,6 +16,11 @@ final class SharedInts {
         return (int) INTS.getAcquire(memory, at);
     }
 
+    /** Keeps plain stores that follow behind the stores that came before. */
+    static void releaseFence() {
+        VarHandle.releaseFence();
+    }
+
     static void setRelease(ByteBuffer memory, int at, int value) {
         INTS.setRelease(memory, at, value);
     }

@@ -76,6 +76,7 @@ public final class SlabTableLayout {
         image.putLong(SEQUENCE, slab.sequence());
         image.putInt(CRC, Crc32c.of(image, 0, CRC));
         int at = offsetOf(slab.slabId());
+        SharedInts.releaseFence();
         region.put(at + FLAGS, image, FLAGS, BYTES - FLAGS);
         SharedInts.setRelease(region, at, LIVE);
     }
@@ -83,6 +84,13 @@ public final class SlabTableLayout {
     /** Withdraws a slab. */
     public static void clear(ByteBuffer region, int slabId) {
         SharedInts.setRelease(region, offsetOf(slabId), FREE);
+    }
+
+    /** Whether the slab that was read as this entry is still there; much cheaper than reading it again. */
+    public static boolean isCurrent(ByteBuffer region, SlabEntry slab) {
+        int at = offsetOf(slab.slabId());
+        return SharedInts.getAcquire(region, at) == LIVE
+                && SharedInts.getAcquire(region, at + GENERATION) == slab.generation();
     }
 
     /**
