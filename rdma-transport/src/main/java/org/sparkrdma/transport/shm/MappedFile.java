@@ -8,7 +8,9 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,7 +33,35 @@ final class MappedFile implements AutoCloseable {
         this.memory = memory;
     }
 
+    /**
+     * Maps the first {@code length} bytes of a file. An interrupt does not make it fail, since that would be taken for a
+     * fault of the peer: it is kept for whoever looks next.
+     */
     static MappedFile open(Path file, long length) throws IOException {
+        boolean isInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    return openOnce(file, length);
+                } catch (ClosedByInterruptException e) {
+                    isInterrupted |= Thread.interrupted();
+                }
+            }
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static MappedFile openOnce(Path file, long length) throws IOException {
+        if (length <= 0 || length > Integer.MAX_VALUE) {
+            throw new IOException("its owner said that " + file + " has " + length + " bytes");
+        }
+        // What a descriptor's number stands for may have changed: opening a pipe would wait for its other end.
+        if (!Files.isRegularFile(file)) {
+            throw new IOException(file + " is not there, or is no file");
+        }
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             if (channel.size() < length) {
                 throw new IOException(file + " has " + channel.size() + " bytes, its owner said " + length);

@@ -3,6 +3,7 @@ package org.sparkrdma.transport.shm;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -23,9 +24,12 @@ import org.sparkrdma.transport.wire.TornReadException;
 /**
  * One peer's slabs, each mapped when it is first read and dropped when the peer gives it up. A read is a view of the
  * peer's own memory: no copy, no lock.
+ *
+ * <p>Threading: any thread reads; the session's lock guards the making of mappings.
  */
 final class ShmSession implements PeerSession {
-    private static final int TORN_READ_ATTEMPTS = 100;
+    /** Of what fails only while the peer writes. */
+    private static final int ATTEMPTS = 100;
 
     private final PeerEndpoint peer;
     private final MappedFile directory;
@@ -72,16 +76,14 @@ final class ShmSession implements PeerSession {
 
     @Override
     public void dropStale() {
-        for (MappedSlab mapped : slabs.values()) {
-            Optional<SlabEntry> now;
-            try {
-                now = entry(mapped.entry().slabId());
-            } catch (TransportException e) {
-                continue; // Closed meanwhile, which drops all; or being rewritten: the next round sees it.
+        try {
+            for (MappedSlab mapped : slabs.values()) {
+                if (!isCurrent(mapped)) {
+                    drop(mapped);
+                }
             }
-            if (now.isEmpty() || now.get().generation() != mapped.entry().generation()) {
-                drop(mapped);
-            }
+        } catch (TransportException e) {
+            // Closed meanwhile, which drops all.
         }
     }
 
@@ -94,13 +96,8 @@ final class ShmSession implements PeerSession {
     }
 
     private ReadLease lease(RemoteRange range) throws TransportException {
-        MappedFile file = range.slabId() == DirectoryLayout.DIRECTORY_SLAB
-                ? directory
-                : slab(range.slabId()).file();
-        if (isClosed.get() || !file.retain()) {
-            throw new TransportException("the session with executor " + peer.executorId() + " is closed");
-        }
-        if (range.offset() + range.length() > file.length()) {
+        MappedFile file = retained(range.slabId());
+        if (range.offset() > file.length() - range.length()) {
             file.release();
             throw new TransportException(range + " of executor " + peer.executorId() + " ends behind its slab of "
                     + file.length() + " bytes");
@@ -108,33 +105,73 @@ final class ShmSession implements PeerSession {
         return new MappedLease(file, range);
     }
 
-    private MappedSlab slab(int slabId) throws TransportException {
-        MappedSlab mapped = slabs.get(slabId);
-        return mapped != null ? mapped : map(slabId);
+    private MappedFile retained(int slabId) throws TransportException {
+        while (!isClosed.get()) {
+            MappedFile file = slabId == DirectoryLayout.DIRECTORY_SLAB
+                    ? directory
+                    : slab(slabId).file();
+            if (file.retain()) {
+                return file;
+            }
+            // Dropped since it was looked up: the next look maps it again, or says that it is gone.
+        }
+        throw closed();
     }
 
-    private synchronized MappedSlab map(int slabId) throws TransportException {
+    private MappedSlab slab(int slabId) throws TransportException {
         MappedSlab mapped = slabs.get(slabId);
-        if (mapped != null) {
-            return mapped;
+        return mapped != null && isCurrent(mapped) ? mapped : map(slabId);
+    }
+
+    /** Maps a slab. Its owner may give it up meanwhile, and its descriptor's number then stands for another file. */
+    private synchronized MappedSlab map(int slabId) throws TransportException {
+        MappedSlab old = slabs.get(slabId);
+        if (old != null && isCurrent(old)) {
+            return old;
         }
-        if (isClosed.get()) {
-            throw new TransportException("the session with executor " + peer.executorId() + " is closed");
+        if (old != null) {
+            drop(old);
         }
-        SlabEntry entry = entry(slabId)
-                .orElseThrow(() -> new TransportException(
-                        "slab " + slabId + " of executor " + peer.executorId() + " is not there any more"));
+        for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+            SlabEntry entry = entry(slabId)
+                    .orElseThrow(() -> new TransportException(
+                            "slab " + slabId + " of executor " + peer.executorId() + " is not there any more"));
+            MappedSlab mapped = new MappedSlab(entry, open(entry));
+            if (isCurrent(mapped)) {
+                slabs.put(slabId, mapped);
+                if (isClosed.get()) {
+                    drop(mapped);
+                    throw closed();
+                }
+                return mapped;
+            }
+            mapped.file().close();
+        }
+        throw new TransportException("slab " + slabId + " of executor " + peer.executorId() + " changes all the time");
+    }
+
+    private MappedFile open(SlabEntry entry) throws TransportException {
         try {
-            mapped = new MappedSlab(entry, MappedFile.open(pathOf(entry), entry.length()));
-        } catch (IOException e) {
+            return MappedFile.open(pathOf(entry), entry.length());
+        } catch (IOException | InvalidPathException e) {
             throw new TransportException(
-                    "slab " + slabId + " of executor " + peer.executorId() + " cannot be mapped: " + e, e);
+                    "slab " + entry.slabId() + " of executor " + peer.executorId() + " cannot be mapped: " + e, e);
         }
-        slabs.put(slabId, mapped);
-        if (isClosed.get()) {
-            drop(mapped);
+    }
+
+    private boolean isCurrent(MappedSlab mapped) throws TransportException {
+        if (!directory.retain()) {
+            throw closed();
         }
-        return mapped;
+        try {
+            return SlabTableLayout.isCurrent(directory.memory(), mapped.entry());
+        } finally {
+            directory.release();
+        }
+    }
+
+    private TransportException closed() {
+        return new TransportException("the session with executor " + peer.executorId() + " is closed");
     }
 
     private Path pathOf(SlabEntry entry) throws IOException {
@@ -144,19 +181,20 @@ final class ShmSession implements PeerSession {
         if (entry.isOverflow()) {
             throw new IOException("an overflow file that keeps its name is read by its owner alone");
         }
-        return SegmentNames.of(Path.of(peer.directory().path()).getParent(), peer.process(), entry.sequence());
+        return SegmentNames.of(
+                Path.of(peer.directory().path()).toAbsolutePath().getParent(), peer.process(), entry.sequence());
     }
 
     private Optional<SlabEntry> entry(int slabId) throws TransportException {
         if (!directory.retain()) {
-            throw new TransportException("the session with executor " + peer.executorId() + " is closed");
+            throw closed();
         }
         try {
             for (int attempt = 1; ; attempt++) {
                 try {
                     return SlabTableLayout.read(directory.memory(), slabId);
                 } catch (TornReadException e) {
-                    if (attempt == TORN_READ_ATTEMPTS) {
+                    if (attempt == ATTEMPTS) {
                         throw new TransportException("executor " + peer.executorId() + ": " + e.getMessage(), e);
                     }
                     Thread.onSpinWait();

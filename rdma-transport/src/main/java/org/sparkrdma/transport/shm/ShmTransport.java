@@ -2,6 +2,7 @@
 package org.sparkrdma.transport.shm;
 
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import org.sparkrdma.transport.api.Availability;
 import org.sparkrdma.transport.api.BlockTransport;
@@ -55,13 +56,19 @@ public final class ShmTransport implements BlockTransport {
             throw new TransportException("executor " + peer.executorId()
                     + " runs in another process-id namespace (another container): its memory cannot be found");
         }
-        Path path = pathOf(peer.process(), peer.directory());
+        if (!peer.process().isAlive()) {
+            throw new TransportException(
+                    "executor " + peer.executorId() + " does not run any more: there is no process "
+                            + peer.process().pid() + " of its start time");
+        }
+        Path path;
         MappedFile directory;
         try {
+            path = pathOf(peer.process(), peer.directory());
             directory = MappedFile.open(path, DirectoryLayout.REGION_BYTES);
-        } catch (IOException e) {
+        } catch (IOException | InvalidPathException e) {
             throw new TransportException(
-                    "the directory of executor " + peer.executorId() + " cannot be mapped from " + path + ": " + e, e);
+                    "the directory of executor " + peer.executorId() + " cannot be mapped: " + e, e);
         }
         String refusal = DirectoryLayout.refusal(directory.memory(), peer.token());
         if (!refusal.isEmpty()) {
