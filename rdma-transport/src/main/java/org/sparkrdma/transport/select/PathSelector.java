@@ -14,6 +14,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.transport.api.BlockTransport;
 import org.sparkrdma.transport.api.PeerEndpoint;
 import org.sparkrdma.transport.api.PeerSession;
+import org.sparkrdma.transport.api.TransportException;
 
 /**
  * Chooses the path to each peer, in one place: the first transport, in order of preference, that connects. A peer that
@@ -30,10 +31,15 @@ public final class PathSelector<P> implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PathSelector.class);
 
+    /** All that were given, to be closed. */
+    private final List<BlockTransport> owned;
+    /** Those that can be used. */
     private final List<BlockTransport> transports;
+
     private final Duration retryAfter;
     private final LongSupplier nanoClock;
     private final Map<P, Peer> peers = new ConcurrentHashMap<>();
+    private volatile boolean isClosed;
 
     /** Asks a peer for its endpoint, within its own timeout. */
     @FunctionalInterface
@@ -56,7 +62,8 @@ public final class PathSelector<P> implements AutoCloseable {
      * @param nanoClock a monotonic clock, nanoseconds
      */
     public PathSelector(List<BlockTransport> transports, Duration retryAfter, LongSupplier nanoClock) {
-        this.transports = transports.stream()
+        this.owned = List.copyOf(transports);
+        this.transports = owned.stream()
                 .filter(transport -> transport.availability().isAvailable())
                 .toList();
         this.retryAfter = retryAfter;
@@ -65,7 +72,7 @@ public final class PathSelector<P> implements AutoCloseable {
 
     /** The session to read a peer with; nothing means the fallback. */
     public Optional<PeerSession> session(P name, Bootstrap bootstrap) {
-        if (transports.isEmpty()) {
+        if (transports.isEmpty() || isClosed) {
             return Optional.empty();
         }
         return peers.computeIfAbsent(name, Peer::new).session(bootstrap);
@@ -83,7 +90,7 @@ public final class PathSelector<P> implements AutoCloseable {
     public void forget(P name) {
         Peer peer = peers.remove(name);
         if (peer != null) {
-            peer.close("the peer is gone");
+            peer.close();
         }
     }
 
@@ -101,24 +108,39 @@ public final class PathSelector<P> implements AutoCloseable {
     /** The path to each peer asked for so far. */
     public Map<P, PathState> paths() {
         Map<P, PathState> states = new LinkedHashMap<>();
-        peers.forEach((name, peer) -> states.put(name, peer.state()));
+        peers.forEach((name, peer) -> states.put(name, peer.state));
         return states;
     }
 
+    /** Closes sessions and transports; a probe that is under way closes what it opens. */
     @Override
     public void close() {
-        peers.values().forEach(peer -> peer.close("the executor is stopping"));
-        transports.forEach(BlockTransport::close);
+        isClosed = true;
+        peers.values().forEach(Peer::close);
+        owned.forEach(PathSelector::closeQuietly);
     }
 
-    /** State of one peer, guarded by its own lock. */
+    private static void closeQuietly(BlockTransport transport) {
+        try {
+            transport.close();
+        } catch (RuntimeException e) {
+            LOG.warn("transport {} could not be closed", transport.name(), e);
+        }
+    }
+
+    /** One peer: its lock guards what follows, and is never held while the peer is asked or connected to. */
     private final class Peer {
         private final P name;
+        /** One thread at a time probes. */
+        private final Object probing = new Object();
+        /** Probes that have ended, under {@link #probing}. */
+        private volatile long probes;
+
         private volatile PeerSession current;
-        private String path = FALLBACK;
-        private String cause = "";
+        private volatile PathState state = new PathState(FALLBACK, "not probed yet");
         private long retryAt;
         private boolean isDown;
+        private boolean isGone;
 
         Peer(P name) {
             this.name = name;
@@ -126,51 +148,89 @@ public final class PathSelector<P> implements AutoCloseable {
 
         Optional<PeerSession> session(Bootstrap bootstrap) {
             PeerSession session = current;
-            return session != null ? Optional.of(session) : probe(bootstrap);
-        }
-
-        synchronized PathState state() {
-            return new PathState(path, cause);
-        }
-
-        private synchronized Optional<PeerSession> probe(Bootstrap bootstrap) {
-            if (current != null || (isDown && nanoClock.getAsLong() - retryAt < 0)) {
+            if (session != null) {
+                return Optional.of(session);
+            }
+            long seen = probes;
+            if (!isDue()) {
+                return Optional.empty();
+            }
+            synchronized (probing) {
+                // Whoever waited for another one's probe takes its answer.
+                if (probes == seen && current == null && isDue()) {
+                    probe(bootstrap);
+                    probes = seen + 1;
+                }
                 return Optional.ofNullable(current);
             }
+        }
+
+        private synchronized boolean isDue() {
+            return !isGone && !isClosed && (!isDown || nanoClock.getAsLong() - retryAt >= 0);
+        }
+
+        private void probe(Bootstrap bootstrap) {
             Optional<PeerEndpoint> endpoint;
             try {
                 endpoint = bootstrap.ask();
-            } catch (IOException e) {
-                down("bootstrap failed: " + e.getMessage());
-                return Optional.empty();
+            } catch (Exception e) { // Spark's Scala code throws checked exceptions that it does not declare.
+                failed("bootstrap failed: " + describe(e), e);
+                return;
             }
             if (endpoint.isEmpty()) {
-                return Optional.empty(); // Nothing to read there yet: ask again next time.
+                state = new PathState(FALLBACK, "the peer has no memory to read yet");
+                return; // Ask again next time.
             }
             StringBuilder causes = new StringBuilder();
+            Exception last = null;
             for (BlockTransport transport : transports) {
                 try {
-                    current = transport.connect(endpoint.get());
-                    up(transport.name(), causes.toString());
-                    return Optional.of(current);
-                } catch (IOException e) {
+                    connected(transport, transport.connect(endpoint.get()), causes.toString());
+                    return;
+                } catch (IOException | RuntimeException e) {
+                    last = e;
                     causes.append(causes.isEmpty() ? "" : "; ")
                             .append(transport.name())
                             .append(": ")
-                            .append(e.getMessage());
+                            .append(describe(e));
                 }
             }
-            down(causes.toString());
-            return Optional.empty();
+            failed(causes.toString(), last);
+        }
+
+        /** A task that is killed while it probes says nothing about the peer. */
+        private void failed(String cause, Exception e) {
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                state = new PathState(FALLBACK, "the probe was interrupted (" + cause + ")");
+            } else {
+                down(cause);
+            }
+        }
+
+        private synchronized void connected(BlockTransport transport, PeerSession session, String others) {
+            if (isGone || isClosed) {
+                session.close();
+                return;
+            }
+            current = session;
+            isDown = false;
+            state = new PathState(transport.name(), others);
+            LOG.info("path to {}: {}{}", name, transport.name(), others.isEmpty() ? "" : " (" + others + ")");
         }
 
         synchronized void markDown(PeerSession session, String why) {
-            if (current == session) {
-                close(path + " broke: " + why);
+            if (current == session && session != null) {
+                String broken = state.path();
+                current = null;
+                session.close();
+                down(broken + " broke: " + why);
             }
         }
 
-        synchronized void maintain() {
+        void maintain() {
             PeerSession session = current;
             if (session == null) {
                 return;
@@ -178,34 +238,31 @@ public final class PathSelector<P> implements AutoCloseable {
             if (session.isAlive()) {
                 session.dropStale();
             } else {
-                close("the peer's process has ended");
+                markDown(session, "the peer's process has ended");
             }
         }
 
-        synchronized void close(String why) {
+        synchronized void close() {
+            isGone = true;
             PeerSession session = current;
             if (session != null) {
                 current = null;
+                state = new PathState(FALLBACK, "closed");
                 session.close();
-                down(why);
             }
         }
 
-        private void up(String transport, String others) {
-            isDown = false;
-            path = transport;
-            cause = others;
-            LOG.info("path to {}: {}{}", name, path, cause.isEmpty() ? "" : " (" + cause + ")");
-        }
-
-        private void down(String why) {
+        private synchronized void down(String why) {
             retryAt = nanoClock.getAsLong() + retryAfter.toNanos();
-            if (!isDown || !why.equals(cause)) {
+            if (!isDown || !why.equals(state.cause())) {
                 LOG.info("path to {}: {} ({}); tried again in {} s", name, FALLBACK, why, retryAfter.toSeconds());
             }
             isDown = true;
-            path = FALLBACK;
-            cause = why;
+            state = new PathState(FALLBACK, why);
         }
+    }
+
+    private static String describe(Exception e) {
+        return e instanceof TransportException ? e.getMessage() : e.toString();
     }
 }
