@@ -1,19 +1,210 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.apache.spark.shuffle.rdma;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.function.Consumer;
+import org.apache.spark.MapOutputTracker;
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.shuffle.BaseShuffleHandle;
+import org.apache.spark.shuffle.BlockStoreShuffleReader;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.shuffle.ShuffleHandle;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.shuffle.ShuffleReader;
+import org.apache.spark.shuffle.rdma.compat.BlockManagerViews;
+import org.apache.spark.shuffle.rdma.config.RdmaShuffleConf;
 import org.apache.spark.shuffle.rdma.metrics.PathBytes;
+import org.apache.spark.shuffle.rdma.metrics.PathReport;
+import org.apache.spark.shuffle.rdma.metrics.PathReports;
+import org.apache.spark.shuffle.rdma.read.ReaderParts;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
+import org.apache.spark.util.RpcUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The plugin's entry point, named by {@code spark.shuffle.manager}. */
+/**
+ * The plugin's entry point, named by {@code spark.shuffle.manager}; it sets what else it needs itself. Spark sees its
+ * sort shuffle: the same handles, writers and reader, whose map outputs lie in slabs and whose blocks come by the best
+ * path to each peer.
+ *
+ * <p>Where the settings leave the plugin nothing to do it is the plain sort shuffle, and says so once.
+ */
 public class RdmaShuffleManager extends SortShuffleManager {
-    /** Called by Spark on the driver and on every executor. */
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
+    private static final String PUSH = "spark.shuffle.push.enabled";
+
+    private final SparkConf conf;
+    private final boolean isDriver;
+    private final RdmaShuffleConf settings;
+    private final Activation activation;
+    private final RdmaShuffleBlockResolver resolver;
+    /** Guarded by this for making and closing; read without. */
+    private volatile ExecutorRuntime runtime;
+
+    private volatile PathReports reports;
+    private boolean isStopped;
+
+    /**
+     * Called by Spark on the driver and on every executor.
+     *
+     * @throws IllegalArgumentException if a setting of {@code spark.shuffle.rdma.*} is bad
+     */
     public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
         super(conf);
+        this.conf = conf;
+        this.isDriver = isDriver;
+        this.settings = new RdmaShuffleConf(conf);
+        this.activation = Activation.of(conf);
+        this.resolver = new RdmaShuffleBlockResolver(conf, this);
+        if (activation.isActive()) {
+            // The driver's settings travel to the executors.
+            conf.set(Activation.IO_PLUGIN, RdmaShuffleDataIO.class.getName());
+            declinePush();
+        } else {
+            LOG.warn("shuffles are Spark's plain sort shuffle: {}", activation.cause());
+        }
     }
 
-    /** On the driver: bytes read by path in the whole application so far. */
+    /** The manager of this process's Spark. */
+    static RdmaShuffleManager current() {
+        if (SparkEnv.get().shuffleManager() instanceof RdmaShuffleManager manager) {
+            return manager;
+        }
+        throw new IllegalStateException(Activation.IO_PLUGIN + " names " + RdmaShuffleDataIO.class.getName()
+                + ", which works with spark.shuffle.manager=" + RdmaShuffleManager.class.getName() + " only");
+    }
+
+    /** On the driver: bytes read by path in the whole application, as far as executors have reported them. */
     public PathBytes pathBytes() {
-        return PathBytes.NONE;
+        PathReports current = reports;
+        return current == null ? PathBytes.NONE : current.sum();
+    }
+
+    @Override
+    public IndexShuffleBlockResolver shuffleBlockResolver() {
+        return activation.isActive() ? resolver : super.shuffleBlockResolver();
+    }
+
+    @Override
+    public <K, V, C> ShuffleHandle registerShuffle(int shuffleId, ShuffleDependency<K, V, C> dependency) {
+        if (activation.isActive() && reports == null) {
+            setUpReports();
+        }
+        return super.registerShuffle(shuffleId, dependency);
+    }
+
+    @Override
+    public <K, C> ShuffleReader<K, C> getReader(
+            ShuffleHandle handle,
+            int startMapIndex,
+            int endMapIndex,
+            int startPartition,
+            int endPartition,
+            TaskContext context,
+            ShuffleReadMetricsReporter metrics) {
+        if (!activation.isActive()) {
+            return super.getReader(handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
+        }
+        SparkEnv env = SparkEnv.get();
+        MapOutputTracker tracker = env.mapOutputTracker();
+        ReaderParts parts = ReaderParts.of(runtime().readPaths(), metrics);
+        @SuppressWarnings("unchecked")
+        BaseShuffleHandle<K, Object, C> base = (BaseShuffleHandle<K, Object, C>) handle;
+        return new BlockStoreShuffleReader<>(
+                base,
+                tracker.getMapSizesByExecutorId(
+                        handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition),
+                context,
+                parts.metrics(),
+                env.serializerManager(),
+                BlockManagerViews.withClient(env.blockManager(), parts.client()),
+                tracker,
+                SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context));
+    }
+
+    @Override
+    public boolean unregisterShuffle(int shuffleId) {
+        ExecutorRuntime current = runtime;
+        if (current != null) {
+            current.unregisterShuffle(shuffleId);
+        }
+        return super.unregisterShuffle(shuffleId);
+    }
+
+    @Override
+    public void stop() {
+        synchronized (this) {
+            isStopped = true;
+            if (runtime != null) {
+                runtime.close();
+                runtime = null;
+            }
+        }
+        if (isDriver && activation.isActive()) {
+            LOG.info("shuffle blocks read in this application: {}", pathBytes().describe());
+        }
+        super.stop();
+    }
+
+    /** What this executor owns, made at the first call; the block manager is ready from the first task on. */
+    ExecutorRuntime runtime() {
+        ExecutorRuntime current = runtime;
+        return current != null ? current : makeRuntime();
+    }
+
+    /** What this executor owns, or null as long as no task has needed it. */
+    ExecutorRuntime runtimeIfAny() {
+        return runtime;
+    }
+
+    private synchronized ExecutorRuntime makeRuntime() {
+        if (isStopped) {
+            throw new IllegalStateException("the shuffle manager was stopped: the executor is going away");
+        }
+        if (runtime == null) {
+            try {
+                runtime = new ExecutorRuntime(settings, conf, SparkEnv.get().blockManager(), reportChannel());
+            } catch (IOException e) {
+                throw new UncheckedIOException("the shuffle memory of this executor could not be made", e);
+            }
+        }
+        return runtime;
+    }
+
+    /** Reports stay within the process on a driver that runs its own tasks. */
+    private Consumer<PathReport> reportChannel() {
+        if (isDriver) {
+            return report -> {
+                PathReports current = reports;
+                if (current != null) {
+                    current.accept(report);
+                }
+            };
+        }
+        SparkEnv env = SparkEnv.get();
+        RpcEndpointRef driver = RpcUtils.makeDriverRef(PathReports.NAME, conf, env.rpcEnv());
+        return driver::send;
+    }
+
+    private synchronized void setUpReports() {
+        if (reports == null) {
+            PathReports endpoint = new PathReports(SparkEnv.get().rpcEnv());
+            endpoint.rpcEnv().setupEndpoint(PathReports.NAME, endpoint);
+            reports = endpoint;
+        }
+    }
+
+    private void declinePush() {
+        if (conf.getBoolean(PUSH, false)) {
+            conf.set(PUSH, "false");
+            if (isDriver) {
+                LOG.warn("{}=true is declined: map outputs stay in the memory of the executor that wrote them", PUSH);
+            }
+        }
     }
 }
