@@ -40,6 +40,11 @@ public final class Submission implements AutoCloseable {
         return process.isAlive();
     }
 
+    /** Whether the application's limit has passed; {@link #await} kills it then. */
+    public boolean isOverLimit() {
+        return System.nanoTime() - deadline > 0;
+    }
+
     /**
      * Waits for the end and returns the exit code.
      *
