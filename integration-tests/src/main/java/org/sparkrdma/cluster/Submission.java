@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package org.sparkrdma.cluster;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+
+/**
+ * An application that was submitted: running, or ended. Closing it kills its driver when it still runs.
+ *
+ * <p>Threading: safe for use by several threads; the state is the process's own.
+ */
+public final class Submission implements AutoCloseable {
+    private final Application application;
+    private final Process process;
+    private final Path stdout;
+    private final Path stderr;
+    private final long deadline;
+
+    Submission(Application application, Process process, Path stdout, Path stderr) {
+        this.application = application;
+        this.process = process;
+        this.stdout = stdout;
+        this.stderr = stderr;
+        this.deadline = System.nanoTime() + application.limit().toNanos();
+    }
+
+    /** The driver's process id; spark-submit's scripts exec, so it is the JVM's. */
+    public long pid() {
+        return process.pid();
+    }
+
+    public boolean isRunning() {
+        return process.isAlive();
+    }
+
+    /** Whether the application's limit has passed; {@link #await} kills it then. */
+    public boolean isOverLimit() {
+        return System.nanoTime() - deadline > 0;
+    }
+
+    /**
+     * Waits for the end and returns the exit code.
+     *
+     * @throws TimeoutException after the application's limit; the driver is killed by then
+     */
+    public int await() throws InterruptedException, TimeoutException {
+        if (!process.waitFor(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+            close();
+            throw new TimeoutException(
+                    application.mainClass() + " did not end within " + application.limit() + "\n" + tail(errors(), 40));
+        }
+        return process.exitValue();
+    }
+
+    /** Waits for the end; anything but exit code 0 is an error that shows the last lines of stderr. */
+    public Submission awaitSuccess() throws InterruptedException, TimeoutException {
+        int code = await();
+        if (code != 0) {
+            throw new IllegalStateException(
+                    application.mainClass() + " ended with code " + code + "\n" + tail(errors(), 60));
+        }
+        return this;
+    }
+
+    /** Waits until a condition holds, looking every 20 ms; false when the application ended or the time is up first. */
+    public boolean awaitWhileRunning(BooleanSupplier condition, Duration limit) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - end > 0 || process.waitFor(20, TimeUnit.MILLISECONDS)) {
+                return condition.getAsBoolean();
+            }
+        }
+        return true;
+    }
+
+    /** What it wrote to stdout so far. */
+    public String output() {
+        return read(stdout);
+    }
+
+    /** What it wrote to stderr so far: Spark's log among it. */
+    public String errors() {
+        return read(stderr);
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        try {
+            process.waitFor();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.exists(file) ? Files.readString(file, StandardCharsets.UTF_8) : "";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static String tail(String text, int lines) {
+        String[] all = text.split("\n", -1);
+        return String.join("\n", java.util.Arrays.asList(all).subList(Math.max(0, all.length - lines), all.length));
+    }
+}
