@@ -102,7 +102,7 @@ public final class PathSelector<P> implements AutoCloseable {
     /** The path to a peer; the fallback if it was never asked for. */
     public PathState path(P name) {
         Peer peer = peers.get(name);
-        return peer == null ? new PathState(FALLBACK, "") : peer.state();
+        return peer == null ? new PathState(FALLBACK, "") : peer.state;
     }
 
     /** The path to each peer asked for so far. */
