@@ -85,7 +85,7 @@ run_tool() {
   shift
   [ -z "${JAVA_HOME:-}" ] || java=$JAVA_HOME/bin/java
   CLUSTER_DIR=${CLUSTER_DIR:-$ROOT/target/clusters/$$}
-  local command=("$java" -Xmx512m -cp "$WORKLOADS_JAR:$SPARK_HOME/jars/*")
+  local command=("$java" -Xmx512m -cp "$WORKLOADS_JAR:$(plugin_jar):$SPARK_HOME/jars/*")
   command+=("-Dproject.root=$ROOT" "-Dspark.dist=$SPARK_HOME" "-Dplugin.jar=$(plugin_jar)")
   command+=("-Dworkloads.jar=$WORKLOADS_JAR" "-Dcluster.dir=$CLUSTER_DIR" "$main")
 

@@ -27,7 +27,12 @@ public final class ClusterCommand {
     private ClusterCommand() {}
 
     public static void main(String[] args) {
-        System.exit(new CommandLine(new ClusterCommand()).execute(args));
+        CommandLine line = new CommandLine(new ClusterCommand());
+        line.setExecutionExceptionHandler((failure, command, parsed) -> {
+            System.err.println("error: " + failure.getMessage());
+            return 1;
+        });
+        System.exit(line.execute(args));
     }
 
     static final class Size {

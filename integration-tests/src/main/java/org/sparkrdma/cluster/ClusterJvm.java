@@ -66,8 +66,15 @@ public record ClusterJvm(long pid, Kind kind, List<String> command) {
         ProcessHandle.of(pid).ifPresent(ProcessHandle::destroy);
     }
 
+    /** Whether it still runs; a process that ended and that nobody waited for does not. */
     public boolean isAlive() {
-        return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false);
+        return strings(Path.of("/proc", Long.toString(pid), "cmdline")).equals(command);
+    }
+
+    @Override
+    public String toString() {
+        return kind + " " + pid
+                + option("--executor-id").map(id -> " executor " + id).orElse("");
     }
 
     /** All living processes of the cluster with this mark, by process id. */

@@ -304,19 +304,29 @@ public final class StandaloneCluster implements AutoCloseable {
 
     /** Asks all processes with this mark to end, and kills those that still run after ten seconds. */
     static void stopProcesses(String clusterId) {
-        List<ClusterJvm> alive = ClusterJvm.find(clusterId);
-        alive.forEach(ClusterJvm::terminate);
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-        while (!alive.isEmpty() && System.nanoTime() - end < 0) {
+        ClusterJvm.find(clusterId).forEach(ClusterJvm::terminate);
+        if (!awaitNone(clusterId, 10)) {
+            ClusterJvm.find(clusterId).forEach(ClusterJvm::kill);
+            if (!awaitNone(clusterId, 10)) {
+                throw new IllegalStateException("killed, but still there: " + ClusterJvm.find(clusterId));
+            }
+        }
+    }
+
+    private static boolean awaitNone(String clusterId, long seconds) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        boolean interrupted = false;
+        while (!ClusterJvm.find(clusterId).isEmpty() && System.nanoTime() - end < 0) {
             try {
                 TimeUnit.MILLISECONDS.sleep(50);
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                break;
+                interrupted = true; // stopping goes on; the caller sees the interrupt afterwards
             }
-            alive = ClusterJvm.find(clusterId);
         }
-        alive.forEach(ClusterJvm::kill);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return ClusterJvm.find(clusterId).isEmpty();
     }
 
     private static ServerSocket freePort() throws IOException {
