@@ -36,6 +36,7 @@ public final class BlockFrameLayout {
 
     private static final int MAGIC = 0x4652_4D31;
     private static final int FLAG_OVERFLOW = 1;
+    private static final int FLAG_RAW = 2;
     private static final int VERSION_AT = 4;
     private static final int FLAGS_AT = 6;
     private static final int COUNT_AT = 8;
@@ -48,8 +49,15 @@ public final class BlockFrameLayout {
         return FIXED_BYTES + PARTITION_BYTES * partitions;
     }
 
-    /** Encodes a header; the answer is ready to be read. */
-    public static ByteBuffer encode(long[] lengths, int[] crcs, boolean isOverflow) {
+    /**
+     * Encodes a header; the answer is ready to be read.
+     *
+     * @param lengths length of each partition as sent, bytes
+     * @param crcs CRC32C of each partition as sent
+     * @param isOverflow whether the block lay in an overflow file
+     * @param isRaw whether the bytes are the serializer's own, neither compressed nor encrypted
+     */
+    public static ByteBuffer encode(long[] lengths, int[] crcs, boolean isOverflow, boolean isRaw) {
         if (lengths.length < 1 || lengths.length > MAX_PARTITIONS || crcs.length != lengths.length) {
             throw new IllegalArgumentException("a block frame of " + lengths.length + " partitions and " + crcs.length
                     + " checks, at most " + MAX_PARTITIONS);
@@ -57,7 +65,7 @@ public final class BlockFrameLayout {
         ByteBuffer header = ByteBuffer.allocate(headerBytes(lengths.length)).order(ByteOrder.LITTLE_ENDIAN);
         header.putInt(0, MAGIC);
         header.putShort(VERSION_AT, (short) VERSION);
-        header.putShort(FLAGS_AT, (short) (isOverflow ? FLAG_OVERFLOW : 0));
+        header.putShort(FLAGS_AT, (short) ((isOverflow ? FLAG_OVERFLOW : 0) | (isRaw ? FLAG_RAW : 0)));
         header.putInt(COUNT_AT, lengths.length);
         for (int i = 0; i < lengths.length; i++) {
             header.putLong(FIXED_BYTES + i * PARTITION_BYTES, lengths[i]);
@@ -116,6 +124,11 @@ public final class BlockFrameLayout {
     /** Whether the block lay in an overflow file. */
     public static boolean isOverflow(ByteBuffer header) {
         return (header.duplicate().order(ByteOrder.LITTLE_ENDIAN).getShort(FLAGS_AT) & FLAG_OVERFLOW) != 0;
+    }
+
+    /** Whether the bytes are the serializer's own, neither compressed nor encrypted. */
+    public static boolean isRaw(ByteBuffer header) {
+        return (header.duplicate().order(ByteOrder.LITTLE_ENDIAN).getShort(FLAGS_AT) & FLAG_RAW) != 0;
     }
 
     /** Length of the i-th partition. */

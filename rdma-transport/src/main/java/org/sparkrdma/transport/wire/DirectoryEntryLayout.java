@@ -16,9 +16,9 @@ import java.util.Optional;
  *   +--------+--------+--------+--------+-----------------+--------+--------+
  *   | state  | gener. | shuffle| parts  | map id          | slab   | idx len|
  *   +--------+--------+--------+--------+-----------------+--------+--------+
- *   | index offset    | data bytes      | reserved                 | crc32c |
- *   +-----------------+-----------------+--------------------------+--------+
- *   32                40                48                         60       64
+ *   | index offset    | data bytes      | flags  | reserved        | crc32c |
+ *   +-----------------+-----------------+--------+-----------------+--------+
+ *   32                40                48       52                60       64
  * </pre>
  */
 public final class DirectoryEntryLayout {
@@ -37,7 +37,9 @@ public final class DirectoryEntryLayout {
     private static final int INDEX_LENGTH = 28;
     private static final int INDEX_OFFSET = 32;
     private static final int DATA_BYTES = 40;
+    private static final int FLAGS = 48;
     private static final int CRC = 60;
+    private static final int FLAG_RAW = 1;
 
     private DirectoryEntryLayout() {}
 
@@ -52,6 +54,7 @@ public final class DirectoryEntryLayout {
      * @param indexOffset offset of the partition index in its slab
      * @param indexLength bytes of the partition index
      * @param dataBytes bytes of all partitions
+     * @param isRaw whether the bytes are the serializer's own, neither compressed nor encrypted
      */
     public record Entry(
             int shuffleId,
@@ -61,7 +64,8 @@ public final class DirectoryEntryLayout {
             int indexSlab,
             long indexOffset,
             int indexLength,
-            long dataBytes) {}
+            long dataBytes,
+            boolean isRaw) {}
 
     /** Writes an entry; the state goes last, and the check makes a torn read visible. */
     public static void write(ByteBuffer table, int at, Entry entry) {
@@ -75,6 +79,7 @@ public final class DirectoryEntryLayout {
         image.putInt(INDEX_LENGTH, entry.indexLength());
         image.putLong(INDEX_OFFSET, entry.indexOffset());
         image.putLong(DATA_BYTES, entry.dataBytes());
+        image.putInt(FLAGS, entry.isRaw() ? FLAG_RAW : 0);
         image.putInt(CRC, Crc32c.of(image, 0, CRC));
         // What the entry points to first, then the words after the state: an entry whose state is set is whole, or its
         // check says otherwise.

@@ -149,7 +149,7 @@ final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
             TaskContext task = TaskContext.get();
             if (range.isFramed()) {
                 List<ByteBuffer> slices = new ArrayList<>(block.slices().size() + 1);
-                slices.add(BlockFrameLayout.encode(block.lengths(), block.crcs(), block.isOverflow()));
+                slices.add(BlockFrameLayout.encode(block.lengths(), block.crcs(), block.isOverflow(), false));
                 slices.addAll(block.slices());
                 buffer = new LentManagedBuffer(slices, Lenders.of(output));
             } else {

@@ -3,7 +3,6 @@ package org.apache.spark.shuffle.rdma.catalog;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.transport.memory.Extent;
-import org.sparkrdma.transport.memory.ExtentChain;
 import org.sparkrdma.transport.memory.SlabPool;
 import org.sparkrdma.transport.wire.DirectoryEntryLayout.Entry;
 
@@ -13,13 +12,13 @@ import org.sparkrdma.transport.wire.DirectoryEntryLayout.Entry;
  */
 public final class MapOutput {
     private final Entry entry;
-    private final ExtentChain data;
+    private final MapOutputData data;
     private final Extent index;
     private final SlabPool pool;
     /** One for the catalog and one for each reader; freed at 0, never raised from 0. */
     private final AtomicInteger users = new AtomicInteger(1);
 
-    MapOutput(Entry entry, ExtentChain data, Extent index, SlabPool pool) {
+    MapOutput(Entry entry, MapOutputData data, Extent index, SlabPool pool) {
         this.entry = entry;
         this.data = data;
         this.index = index;
@@ -33,7 +32,7 @@ public final class MapOutput {
 
     /** Bytes of all partitions. */
     public long dataBytes() {
-        return data.length();
+        return entry.dataBytes();
     }
 
     /** Whether some of it lies on local disk. */

@@ -4,6 +4,7 @@ package org.apache.spark.shuffle.rdma.catalog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -77,7 +78,6 @@ public final class MapOutputCatalog implements AutoCloseable {
 
     /**
      * Publishes a map output whose partitions follow one another in a sealed chain, which the catalog owns from here on.
-     * An earlier output of the same name is replaced.
      *
      * @param lengths length of each partition, bytes
      * @param crcs CRC32C of each partition
@@ -85,31 +85,34 @@ public final class MapOutputCatalog implements AutoCloseable {
      */
     public void publish(MapOutputId id, ExtentChain data, long[] lengths, int[] crcs, SlabPool pool)
             throws IOException {
-        List<List<ExtentChain.Piece>> pieces = new ArrayList<>(lengths.length);
-        int pieceCount = 0;
-        long at = 0;
-        for (long length : lengths) {
-            List<ExtentChain.Piece> ofPartition = data.pieces(at, at + length);
-            pieces.add(ofPartition);
-            pieceCount += ofPartition.size();
-            at += length;
-        }
-        if (at != data.length()) {
+        long bytes = Arrays.stream(lengths).sum();
+        if (bytes != data.length()) {
             throw new IOException("the partitions of map " + id.mapId() + " of shuffle " + id.shuffleId() + " have "
-                    + at + " bytes, its data has " + data.length());
+                    + bytes + " bytes, its data has " + data.length());
         }
-        long indexBytes = PartitionIndexLayout.bytes(lengths.length, pieceCount);
-        Extent index = pool.allocate(indexBytes);
+        publish(id, new SequentialData(data, lengths, crcs), pool);
+    }
+
+    /**
+     * Publishes a map output, which the catalog owns from here on. An earlier output of the same name is replaced.
+     *
+     * @throws IOException if there is no room for the index; the data still belongs to the caller
+     */
+    public void publish(MapOutputId id, MapOutputData data, SlabPool pool) throws IOException {
+        int partitions = data.lengths().length;
+        long indexBytes = PartitionIndexLayout.bytes(partitions, data.pieceCount());
+        Extent index = pool.trim(pool.allocate(indexBytes), indexBytes);
         Entry entry = new Entry(
                 id.shuffleId(),
                 id.mapId(),
                 generation.incrementAndGet(),
-                lengths.length,
+                partitions,
                 index.slab().id(),
                 index.offset(),
                 (int) indexBytes,
-                data.length());
-        writeIndex(index.view(), entry, pieces, pieceCount, lengths, crcs);
+                Arrays.stream(data.lengths()).sum(),
+                data.isRaw());
+        writeIndex(index.view(), entry, data);
         withdraw(id);
         try {
             directory.publish(entry, pool);
@@ -117,7 +120,7 @@ public final class MapOutputCatalog implements AutoCloseable {
             pool.free(index);
             throw e;
         }
-        MapOutput output = new MapOutput(entry, data, pool.trim(index, indexBytes), pool);
+        MapOutput output = new MapOutput(entry, data, index, pool);
         outputs.computeIfAbsent(id.shuffleId(), shuffle -> new ConcurrentHashMap<>())
                 .put(id.mapId(), output);
     }
@@ -167,26 +170,20 @@ public final class MapOutputCatalog implements AutoCloseable {
         directory.close();
     }
 
-    private static void writeIndex(
-            ByteBuffer index,
-            Entry entry,
-            List<List<ExtentChain.Piece>> pieces,
-            int pieceCount,
-            long[] lengths,
-            int[] crcs) {
-        int partitions = lengths.length;
-        int next = 0;
+    private static void writeIndex(ByteBuffer index, Entry entry, MapOutputData data) {
+        int partitions = entry.partitions();
+        int[] next = {0};
         for (int partition = 0; partition < partitions; partition++) {
-            PartitionIndexLayout.writePartition(index, partition, lengths[partition], crcs[partition], next);
-            for (ExtentChain.Piece piece : pieces.get(partition)) {
-                PartitionIndexLayout.writePiece(
-                        index, partitions, next, piece.slab().id(), piece.offset(), piece.length());
-                next++;
-            }
+            PartitionIndexLayout.writePartition(
+                    index, partition, data.lengths()[partition], data.crcs()[partition], next[0]);
+            data.pieces(
+                    partition,
+                    (slabId, offset, length) ->
+                            PartitionIndexLayout.writePiece(index, partitions, next[0]++, slabId, offset, length));
         }
-        PartitionIndexLayout.writePartition(index, partitions, 0, 0, next);
+        PartitionIndexLayout.writePartition(index, partitions, 0, 0, next[0]);
         PartitionIndexLayout.writeHeader(
-                index, entry.shuffleId(), entry.mapId(), entry.generation(), partitions, pieceCount);
+                index, entry.shuffleId(), entry.mapId(), entry.generation(), partitions, next[0]);
     }
 
     /** This executor's own memory; whoever reads holds the map output. */
