@@ -122,7 +122,8 @@ public final class DirectoryEntryLayout {
                 image.getInt(INDEX_SLAB),
                 image.getLong(INDEX_OFFSET),
                 image.getInt(INDEX_LENGTH),
-                image.getLong(DATA_BYTES));
+                image.getLong(DATA_BYTES),
+                (image.getInt(FLAGS) & FLAG_RAW) != 0);
         if (entry.partitions() < 0 || entry.indexSlab() < 0 || entry.indexOffset() < 0 || entry.indexLength() < 0) {
             throw new TornReadException("directory entry at " + at + " is not possible: " + entry);
         }
