@@ -17,6 +17,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.rdma.catalog.MapOutputCatalog;
 import org.apache.spark.shuffle.rdma.compat.TransportConfs;
+import org.apache.spark.shuffle.rdma.config.CompressMode;
 import org.apache.spark.shuffle.rdma.config.PathName;
 import org.apache.spark.shuffle.rdma.config.RdmaShuffleConf;
 import org.apache.spark.shuffle.rdma.fallback.Bootstrap;
@@ -26,6 +27,7 @@ import org.apache.spark.shuffle.rdma.metrics.PathCounters;
 import org.apache.spark.shuffle.rdma.metrics.PathReport;
 import org.apache.spark.shuffle.rdma.metrics.PathReporter;
 import org.apache.spark.shuffle.rdma.read.ReadPaths;
+import org.apache.spark.shuffle.rdma.write.DirectWritePolicy;
 import org.apache.spark.shuffle.rdma.write.MapOutputImport;
 import org.apache.spark.storage.BlockManager;
 import org.slf4j.Logger;
@@ -54,6 +56,8 @@ final class ExecutorRuntime implements AutoCloseable {
 
     private final String executorId;
     private final SlabPool pool;
+    private final DirectWritePolicy directWrite;
+    private final OutgoingBlocks outgoing;
     private final MapOutputCatalog catalog;
     private final MapOutputImport imports;
     private final PathSelector<PeerName> selector;
@@ -87,6 +91,16 @@ final class ExecutorRuntime implements AutoCloseable {
                 catalog.slabListener());
         imports = new MapOutputImport(catalog, pool, System::nanoTime);
 
+        boolean isSparkCompressing = conf.getBoolean("spark.shuffle.compress", true);
+        directWrite = new DirectWritePolicy(
+                settings.directWrite(),
+                settings.directWriteMaxPartitions(),
+                settings.compress(),
+                isSparkCompressing,
+                conf.getBoolean("spark.io.encryption.enabled", false));
+        outgoing =
+                new OutgoingBlocks(isSparkCompressing && settings.compress() != CompressMode.NEVER, isSparkCompressing);
+
         List<BlockTransport> transports = transports(settings);
         selector = new PathSelector<>(transports, settings.pathRetry(), System::nanoTime);
         BlockStoreClient transfer = blockManager.blockTransferService();
@@ -116,6 +130,14 @@ final class ExecutorRuntime implements AutoCloseable {
 
     SlabPool pool() {
         return pool;
+    }
+
+    DirectWritePolicy directWrite() {
+        return directWrite;
+    }
+
+    OutgoingBlocks outgoing() {
+        return outgoing;
     }
 
     MapOutputImport imports() {

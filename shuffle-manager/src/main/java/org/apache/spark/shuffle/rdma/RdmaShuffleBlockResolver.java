@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
@@ -30,7 +31,6 @@ import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.ShuffleDataBlockId;
 import org.apache.spark.storage.ShuffleIndexBlockId;
 import org.apache.spark.util.TaskCompletionListener;
-import org.sparkrdma.transport.wire.BlockFrameLayout;
 import scala.Option;
 import scala.Tuple2;
 
@@ -117,7 +117,8 @@ final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
         List<Tuple2<BlockId, ManagedBuffer>> blocks = new ArrayList<>(2);
         try {
             StoredBlock all = catalog().read(output, 0, output.entry().partitions());
-            ByteBuffer index = new MigrationIndex(all.lengths(), all.crcs()).encode();
+            ByteBuffer index =
+                    new MigrationIndex(all.lengths(), all.crcs(), output.entry().isRaw()).encode();
             if (output.dataBytes() > 0) {
                 // The sender never releases what it sends; the data's checksums tell if it was recycled meanwhile.
                 blocks.add(new Tuple2<>(
@@ -144,22 +145,21 @@ final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
     private ManagedBuffer fromSlabs(BlockRange range, BlockRange wanted, MapOutput output) throws IOException {
         boolean isHandedOn = false;
         try {
-            StoredBlock block = catalog().read(output, wanted.start(), wanted.end());
-            ManagedBuffer buffer;
+            ExecutorRuntime runtime = manager.runtime();
+            StoredBlock block = runtime.catalog().read(output, wanted.start(), wanted.end());
+            SerializerManager streams = SparkEnv.get().serializerManager();
             TaskContext task = TaskContext.get();
+            ManagedBuffer buffer;
             if (range.isFramed()) {
-                List<ByteBuffer> slices = new ArrayList<>(block.slices().size() + 1);
-                slices.add(BlockFrameLayout.encode(block.lengths(), block.crcs(), block.isOverflow(), false));
-                slices.addAll(block.slices());
-                buffer = new LentManagedBuffer(slices, Lenders.of(output));
+                buffer = runtime.outgoing().framed(wanted, output, block, streams);
+            } else if (task == null) {
+                buffer = runtime.outgoing().plain(wanted, output, block, streams);
             } else {
                 block.verify(wanted.blockId() + " of this executor");
                 // Spark does not count its own uses of local blocks: those of a task end with the task.
-                buffer = new LentManagedBuffer(block.slices(), task == null ? Lenders.of(output) : Lenders.NOBODY);
-                if (task != null) {
-                    task.addTaskCompletionListener((TaskCompletionListener) context -> output.release());
-                    manager.runtime().counters().local(buffer.size(), block.isOverflow());
-                }
+                buffer = new LentManagedBuffer(block.slices(), Lenders.NOBODY);
+                task.addTaskCompletionListener((TaskCompletionListener) context -> output.release());
+                runtime.counters().local(buffer.size(), block.isOverflow());
             }
             isHandedOn = true;
             return buffer;

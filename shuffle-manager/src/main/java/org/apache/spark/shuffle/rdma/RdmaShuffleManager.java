@@ -4,24 +4,24 @@ package org.apache.spark.shuffle.rdma;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.function.Consumer;
-import org.apache.spark.MapOutputTracker;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.shuffle.BaseShuffleHandle;
-import org.apache.spark.shuffle.BlockStoreShuffleReader;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
-import org.apache.spark.shuffle.rdma.compat.BlockManagerViews;
+import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
+import org.apache.spark.shuffle.ShuffleWriter;
+import org.apache.spark.shuffle.rdma.catalog.MapOutputCatalog.MapOutputId;
 import org.apache.spark.shuffle.rdma.config.RdmaShuffleConf;
 import org.apache.spark.shuffle.rdma.metrics.PathBytes;
 import org.apache.spark.shuffle.rdma.metrics.PathReport;
 import org.apache.spark.shuffle.rdma.metrics.PathReports;
-import org.apache.spark.shuffle.rdma.read.ReaderParts;
+import org.apache.spark.shuffle.rdma.write.DirectShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.util.RpcUtils;
 import org.slf4j.Logger;
@@ -110,21 +110,31 @@ public class RdmaShuffleManager extends SortShuffleManager {
         if (!activation.isActive()) {
             return super.getReader(handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
         }
-        SparkEnv env = SparkEnv.get();
-        MapOutputTracker tracker = env.mapOutputTracker();
-        ReaderParts parts = ReaderParts.of(runtime().readPaths(), metrics);
         @SuppressWarnings("unchecked")
-        BaseShuffleHandle<K, Object, C> base = (BaseShuffleHandle<K, Object, C>) handle;
-        return new BlockStoreShuffleReader<>(
-                base,
-                tracker.getMapSizesByExecutorId(
-                        handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition),
-                context,
-                parts.metrics(),
-                env.serializerManager(),
-                BlockManagerViews.withClient(env.blockManager(), parts.client()),
-                tracker,
-                SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context));
+        BaseShuffleHandle<K, ?, C> base = (BaseShuffleHandle<K, ?, C>) handle;
+        return new ReaderFactory<>(base, context, metrics, runtime(), SparkEnv.get())
+                .reader(startMapIndex, endMapIndex, startPartition, endPartition, settings.directRead());
+    }
+
+    @Override
+    public <K, V> ShuffleWriter<K, V> getWriter(
+            ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
+        if (activation.isActive()) {
+            @SuppressWarnings("unchecked")
+            ShuffleDependency<K, V, ?> dependency = ((BaseShuffleHandle<K, V, ?>) handle).dependency();
+            ExecutorRuntime current = runtime();
+            if (current.directWrite().appliesTo(dependency, current.pool())) {
+                return new DirectShuffleWriter<>(
+                        dependency,
+                        new MapOutputId(handle.shuffleId(), mapId),
+                        SparkEnv.get().blockManager().shuffleServerId(),
+                        context,
+                        metrics,
+                        current.catalog(),
+                        current.pool());
+            }
+        }
+        return super.getWriter(handle, mapId, context, metrics);
     }
 
     @Override

@@ -11,15 +11,22 @@ import java.nio.ByteBuffer;
  * <pre>
  *   0                          8 (n + 1)    + 4     + 4 n
  *   +--------------------------+---------+---------+
- *   | offset 0 ... offset n    | magic   | crc32c  |   one check per partition
+ *   | offset 0 ... offset n    | magic   | crc32c  |   one check per partition; the magic tells raw from other bytes
  *   +--------------------------+---------+---------+
  * </pre>
  *
  * @param lengths length of each partition, bytes
  * @param crcs CRC32C of each partition; empty if the sender gave none
+ * @param isRaw whether the bytes are the serializer's own, neither compressed nor encrypted
  */
-public record MigrationIndex(long[] lengths, int[] crcs) {
+public record MigrationIndex(long[] lengths, int[] crcs, boolean isRaw) {
     private static final int MAGIC = 0x5244_4331;
+    private static final int RAW_MAGIC = 0x5244_4332;
+
+    /** The index of bytes that are not raw. */
+    public MigrationIndex(long[] lengths, int[] crcs) {
+        this(lengths, crcs, false);
+    }
 
     /** Encodes the index; the answer is ready to be read. */
     public ByteBuffer encode() {
@@ -30,7 +37,7 @@ public record MigrationIndex(long[] lengths, int[] crcs) {
             offset += length;
             index.putLong(offset);
         }
-        index.putInt(MAGIC);
+        index.putInt(isRaw ? RAW_MAGIC : MAGIC);
         for (int crc : crcs) {
             index.putInt(crc);
         }
@@ -42,7 +49,8 @@ public record MigrationIndex(long[] lengths, int[] crcs) {
         ByteBuffer index = encoded.duplicate();
         int bytes = index.remaining();
         // n + 1 offsets of 8 bytes, a magic of 4 and n checks of 4: 12 (n + 1); without the trailer 8 (n + 1).
-        boolean hasTrailer = bytes % 12 == 0 && index.getInt(index.position() + bytes / 12 * 8) == MAGIC;
+        int magic = bytes >= 12 && bytes % 12 == 0 ? index.getInt(index.position() + bytes / 12 * 8) : 0;
+        boolean hasTrailer = magic == MAGIC || magic == RAW_MAGIC;
         if (bytes < 8 || (!hasTrailer && bytes % 8 != 0)) {
             throw new IOException("an index of a map output has " + bytes + " bytes");
         }
@@ -64,6 +72,6 @@ public record MigrationIndex(long[] lengths, int[] crcs) {
                 crcs[partition] = index.getInt();
             }
         }
-        return new MigrationIndex(lengths, crcs);
+        return new MigrationIndex(lengths, crcs, magic == RAW_MAGIC);
     }
 }

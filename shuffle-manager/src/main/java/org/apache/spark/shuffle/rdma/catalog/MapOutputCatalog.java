@@ -85,12 +85,18 @@ public final class MapOutputCatalog implements AutoCloseable {
      */
     public void publish(MapOutputId id, ExtentChain data, long[] lengths, int[] crcs, SlabPool pool)
             throws IOException {
+        publish(id, data, lengths, crcs, false, pool);
+    }
+
+    /** The same, of bytes that may be raw: the serializer's own, neither compressed nor encrypted. */
+    public void publish(MapOutputId id, ExtentChain data, long[] lengths, int[] crcs, boolean isRaw, SlabPool pool)
+            throws IOException {
         long bytes = Arrays.stream(lengths).sum();
         if (bytes != data.length()) {
             throw new IOException("the partitions of map " + id.mapId() + " of shuffle " + id.shuffleId() + " have "
                     + bytes + " bytes, its data has " + data.length());
         }
-        publish(id, new SequentialData(data, lengths, crcs), pool);
+        publish(id, new SequentialData(data, lengths, crcs, isRaw), pool);
     }
 
     /**
@@ -129,6 +135,12 @@ public final class MapOutputCatalog implements AutoCloseable {
     public Optional<MapOutput> acquire(MapOutputId id) {
         MapOutput output = outputs.getOrDefault(id.shuffleId(), Map.of()).get(id.mapId());
         return output != null && output.retain() ? Optional.of(output) : Optional.empty();
+    }
+
+    /** Whether a map output is here and raw. */
+    public boolean isRaw(MapOutputId id) {
+        MapOutput output = outputs.getOrDefault(id.shuffleId(), Map.of()).get(id.mapId());
+        return output != null && output.entry().isRaw();
     }
 
     /** Reads partitions of a map output that the caller holds. */

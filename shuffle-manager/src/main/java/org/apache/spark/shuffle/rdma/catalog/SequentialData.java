@@ -10,10 +10,12 @@ final class SequentialData implements MapOutputData {
     private final ExtentChain chain;
     private final long[] lengths;
     private final int[] crcs;
+    private final boolean isRaw;
     private final List<List<ExtentChain.Piece>> pieces;
     private final int pieceCount;
 
-    SequentialData(ExtentChain chain, long[] lengths, int[] crcs) {
+    SequentialData(ExtentChain chain, long[] lengths, int[] crcs, boolean isRaw) {
+        this.isRaw = isRaw;
         this.chain = chain;
         this.lengths = lengths;
         this.crcs = crcs;
@@ -41,7 +43,7 @@ final class SequentialData implements MapOutputData {
 
     @Override
     public boolean isRaw() {
-        return false;
+        return isRaw;
     }
 
     @Override

@@ -87,6 +87,36 @@ public final class RdmaShuffleConf {
             "true",
             "Verify the CRC32C of each block before it is handed on. Checksums are written either way.");
 
+    private static final ConfigKey<Boolean> DIRECT_WRITE = key(
+            "direct.write",
+            ValueTypes.flag(),
+            "true",
+            "Write records once, straight into slabs, where the serializer allows records in any order (all of SQL)"
+                    + " and there is no map-side combine. Off, and elsewhere, Spark's own writers are used; their"
+                    + " output lies in slabs too.");
+
+    private static final ConfigKey<Integer> DIRECT_WRITE_MAX_PARTITIONS = key(
+            "direct.write.max.partitions",
+            ValueTypes.count(1, 1 << 20),
+            "4096",
+            "Shuffles with more reduce partitions are written by Spark's own writers, which gather records in task"
+                    + " memory first.");
+
+    private static final ConfigKey<Boolean> DIRECT_READ = key(
+            "direct.read",
+            ValueTypes.flag(),
+            "true",
+            "Read SQL's rows where they lie, in mapped memory, when they are neither compressed nor encrypted.");
+
+    private static final ConfigKey<CompressMode> COMPRESS = key(
+            "compress",
+            ValueTypes.choice(CompressMode.class),
+            "auto",
+            "When directly written map outputs are compressed, if `spark.shuffle.compress` is on. `auto`: raw while at"
+                    + " most half of `spark.shuffle.rdma.memory.max` is in use, and compressed on the way out by"
+                    + " Netty. `always`: compressed as they are written, which leaves direct writing and reading no"
+                    + " work. `never`: raw, by Netty too.");
+
     private static final ConfigKey<Duration> QUARANTINE = key(
             "quarantine",
             ValueTypes.time("0ms", "10min"),
@@ -117,6 +147,10 @@ public final class RdmaShuffleConf {
             PATH_RETRY,
             BOOTSTRAP_TIMEOUT,
             CHECKSUM_VERIFY,
+            DIRECT_WRITE,
+            DIRECT_WRITE_MAX_PARTITIONS,
+            DIRECT_READ,
+            COMPRESS,
             QUARANTINE,
             REPORT_INTERVAL,
             LEAK_DETECTION);
@@ -131,6 +165,10 @@ public final class RdmaShuffleConf {
     private final Duration pathRetry;
     private final Duration bootstrapTimeout;
     private final boolean checksumVerify;
+    private final boolean directWrite;
+    private final int directWriteMaxPartitions;
+    private final boolean directRead;
+    private final CompressMode compress;
     private final Duration quarantine;
     private final Duration reportInterval;
     private final boolean leakDetection;
@@ -157,6 +195,10 @@ public final class RdmaShuffleConf {
         pathRetry = PATH_RETRY.read(conf);
         bootstrapTimeout = BOOTSTRAP_TIMEOUT.read(conf);
         checksumVerify = CHECKSUM_VERIFY.read(conf);
+        directWrite = DIRECT_WRITE.read(conf);
+        directWriteMaxPartitions = DIRECT_WRITE_MAX_PARTITIONS.read(conf);
+        directRead = DIRECT_READ.read(conf);
+        compress = COMPRESS.read(conf);
         quarantine = QUARANTINE.read(conf);
         reportInterval = REPORT_INTERVAL.read(conf);
         leakDetection = LEAK_DETECTION.read(conf);
@@ -215,6 +257,26 @@ public final class RdmaShuffleConf {
     /** Whether blocks are checked before they are handed on. */
     public boolean checksumVerify() {
         return checksumVerify;
+    }
+
+    /** Whether records are written straight into slabs where they can be. */
+    public boolean directWrite() {
+        return directWrite;
+    }
+
+    /** Most reduce partitions of a shuffle that is written directly. */
+    public int directWriteMaxPartitions() {
+        return directWriteMaxPartitions;
+    }
+
+    /** Whether SQL's rows are read where they lie. */
+    public boolean directRead() {
+        return directRead;
+    }
+
+    /** When directly written map outputs are compressed. */
+    public CompressMode compress() {
+        return compress;
     }
 
     /** How long freed extents rest before they are used again. */

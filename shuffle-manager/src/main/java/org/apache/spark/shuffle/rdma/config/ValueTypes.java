@@ -8,8 +8,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.spark.network.util.JavaUtils;
 import org.apache.spark.shuffle.rdma.config.ValueType.Refusal;
 
@@ -45,6 +47,17 @@ final class ValueTypes {
             }
             return OptionalLong.of(size);
         });
+    }
+
+    /** One of the names of an enum, in lower case. */
+    static <E extends Enum<E>> ValueType<E> choice(Class<E> type) {
+        String names = Arrays.stream(type.getEnumConstants())
+                .map(choice -> choice.name().toLowerCase(Locale.ROOT))
+                .collect(Collectors.joining(", "));
+        return new ValueType<>("name", "", names, text -> Arrays.stream(type.getEnumConstants())
+                .filter(choice -> choice.name().toLowerCase(Locale.ROOT).equals(text))
+                .findFirst()
+                .orElseThrow(() -> new Refusal("is not one of " + names, "set it to one of them")));
     }
 
     /** A whole number between two bounds. */

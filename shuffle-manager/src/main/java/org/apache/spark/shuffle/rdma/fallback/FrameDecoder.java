@@ -24,7 +24,7 @@ final class FrameDecoder {
     private final TransportConf transportConf;
 
     /** What was in a frame. */
-    record Decoded(ManagedBuffer block, boolean isOverflow) {}
+    record Decoded(ManagedBuffer block, boolean isOverflow, boolean isRaw) {}
 
     FrameDecoder(boolean isVerifying, TransportConf transportConf) {
         this.isVerifying = isVerifying;
@@ -70,7 +70,10 @@ final class FrameDecoder {
                 frame.release();
             }
         };
-        return new Decoded(new LentManagedBuffer(List.of(body), lender), BlockFrameLayout.isOverflow(header));
+        return new Decoded(
+                new LentManagedBuffer(List.of(body), lender),
+                BlockFrameLayout.isOverflow(header),
+                BlockFrameLayout.isRaw(header));
     }
 
     /** Large blocks come as files in Spark's local directories, which Spark deletes with the task. */
@@ -96,7 +99,7 @@ final class FrameDecoder {
             }
             FileSegmentManagedBuffer block = new FileSegmentManagedBuffer(
                     transportConf, frame.getFile(), frame.getOffset() + headerBytes, bodyBytes);
-            return new Decoded(block, BlockFrameLayout.isOverflow(header));
+            return new Decoded(block, BlockFrameLayout.isOverflow(header), BlockFrameLayout.isRaw(header));
         }
     }
 

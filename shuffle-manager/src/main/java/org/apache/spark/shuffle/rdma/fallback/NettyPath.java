@@ -39,7 +39,7 @@ public final class NettyPath {
     /** Where fetched blocks go. */
     public interface Receiver {
         /** A block has arrived and is whole; it is released after the call. */
-        void arrived(BlockRange range, ManagedBuffer block, boolean isOverflow);
+        void arrived(BlockRange range, ManagedBuffer block, boolean isOverflow, boolean isRaw);
 
         /** A block could not be fetched. */
         void failed(BlockRange range, Throwable cause);
@@ -75,7 +75,7 @@ public final class NettyPath {
                             return;
                         }
                         try {
-                            receiver.arrived(range, decoded.block(), decoded.isOverflow());
+                            receiver.arrived(range, decoded.block(), decoded.isOverflow(), decoded.isRaw());
                         } finally {
                             decoded.block().release();
                         }

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import org.apache.spark.shuffle.rdma.buffers.BlockRange;
-import org.apache.spark.shuffle.rdma.buffers.LentManagedBuffer;
 import org.apache.spark.shuffle.rdma.catalog.BlockReader;
 import org.apache.spark.shuffle.rdma.catalog.PeerDirectory;
 import org.apache.spark.shuffle.rdma.catalog.SlabAccess;
@@ -19,66 +18,48 @@ final class PeerBlocks {
     private final SlabAccess slabs;
     private final boolean isVerifying;
 
-    /** A block as Spark takes it, and whether some of it lay in overflow files. */
-    record Fetched(LentManagedBuffer buffer, boolean isOverflow) {}
-
     PeerBlocks(PeerSession session, long timeoutMillis, boolean isVerifying) {
         this.session = session;
         this.slabs = SlabAccess.of(session, timeoutMillis);
         this.isVerifying = isVerifying;
     }
 
+    /** Where the peer keeps the map output of a block; nothing if it does not have it. */
+    Optional<Entry> lookup(BlockRange range) throws IOException {
+        return PeerDirectory.lookup(slabs, range.shuffleId(), range.mapId());
+    }
+
     /**
-     * A block; nothing if the peer does not have it in its memory.
+     * A block, to be closed by the caller.
      *
      * @throws IOException if it cannot be read or its bytes are damaged
      */
-    Optional<Fetched> read(BlockRange range) throws IOException {
-        Optional<Entry> entry = PeerDirectory.lookup(slabs, range.shuffleId(), range.mapId());
-        if (entry.isEmpty()) {
-            return Optional.empty();
-        }
-        StoredBlock block = BlockReader.read(slabs, entry.get(), range.start(), range.end());
+    StoredBlock read(BlockRange range, Entry entry) throws IOException {
+        StoredBlock block = BlockReader.read(slabs, entry, range.start(), range.end());
         try {
             if (isVerifying) {
                 block.verify(
                         range.blockId() + " from executor " + session.peer().executorId());
             }
-            return Optional.of(new Fetched(
-                    new LentManagedBuffer(block.slices(), new Lender(range, entry.get(), block)), block.isOverflow()));
+            return block;
         } catch (IOException | RuntimeException e) {
             block.close();
             throw e;
         }
     }
 
-    /** Holds the peer's memory for a block, and notices if the peer recycled it while it was read. */
-    private final class Lender implements LentManagedBuffer.Lender {
-        private final BlockRange range;
-        private final Entry entry;
-        private final StoredBlock block;
-
-        Lender(BlockRange range, Entry entry, StoredBlock block) {
-            this.range = range;
-            this.entry = entry;
-            this.block = block;
-        }
-
-        @Override
-        public void verifyAtEnd() throws IOException {
-            // What was read before must not be read after the directory is looked at again.
-            VarHandle.acquireFence();
-            if (session.isAlive()
-                    && !PeerDirectory.lookup(slabs, range.shuffleId(), range.mapId())
-                            .equals(Optional.of(entry))) {
-                throw new IOException("block " + range.blockId() + " was withdrawn by executor "
-                        + session.peer().executorId() + " while it was being read");
-            }
-        }
-
-        @Override
-        public void giveBack() {
-            block.close();
+    /**
+     * Looks again after a block has been read to its end.
+     *
+     * @throws IOException if the peer has withdrawn it meanwhile, so that its memory may have been recycled
+     */
+    void verifyUnchanged(BlockRange range, Entry entry) throws IOException {
+        // What was read before must not be read after the directory is looked at again.
+        VarHandle.acquireFence();
+        // A peer that has died recycles nothing: what is mapped of it stays as it was.
+        if (session.isAlive() && !lookup(range).equals(Optional.of(entry))) {
+            throw new IOException("block " + range.blockId() + " was withdrawn by executor "
+                    + session.peer().executorId() + " while it was being read");
         }
     }
 }

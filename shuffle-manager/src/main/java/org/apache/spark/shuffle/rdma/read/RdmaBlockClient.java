@@ -14,11 +14,13 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.checksum.Cause;
 import org.apache.spark.shuffle.rdma.buffers.BlockRange;
+import org.apache.spark.shuffle.rdma.catalog.StoredBlock;
 import org.apache.spark.shuffle.rdma.fallback.NettyPath;
 import org.apache.spark.shuffle.rdma.fallback.PeerName;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.transport.api.PeerSession;
+import org.sparkrdma.transport.wire.DirectoryEntryLayout.Entry;
 
 /**
  * The block client that Spark's reader uses in one reduce task: each peer's blocks by the best path to that peer; what
@@ -31,9 +33,11 @@ final class RdmaBlockClient extends BlockStoreClient {
 
     private final ReadPaths paths;
     private final PathLedger ledger;
+    private final RawBlocks raw;
 
-    RdmaBlockClient(ReadPaths paths, PathLedger ledger) {
+    RdmaBlockClient(ReadPaths paths, PathLedger ledger, RawBlocks raw) {
         this.paths = paths;
+        this.raw = raw;
         this.ledger = ledger;
     }
 
@@ -72,22 +76,27 @@ final class RdmaBlockClient extends BlockStoreClient {
         List<BlockRange> rest = new ArrayList<>();
         for (int i = 0; i < ranges.size(); i++) {
             BlockRange range = ranges.get(i);
-            Optional<PeerBlocks.Fetched> fetched;
+            Optional<Entry> entry;
+            StoredBlock block = null;
             try {
-                fetched = blocks.read(range);
+                entry = blocks.lookup(range);
+                if (entry.isPresent()) {
+                    block = blocks.read(range, entry.get());
+                }
             } catch (IOException | RuntimeException e) {
                 LOG.warn("{} from {}: {}; fetched by Netty instead", range.blockId(), peer, e.toString());
                 paths.selector().markDown(peer, session, e.toString());
                 rest.addAll(ranges.subList(i, ranges.size()));
                 return rest;
             }
-            if (fetched.isEmpty()) {
+            if (block == null) {
                 rest.add(range);
                 continue;
             }
-            ManagedBuffer buffer = fetched.get().buffer();
+            ManagedBuffer buffer = new LentBlock(blocks, range, entry.get(), block).buffer();
             try {
-                paths.counters().direct(transport, buffer.size(), fetched.get().isOverflow());
+                paths.counters().direct(transport, buffer.size(), block.isOverflow());
+                raw.fetched(range.blockId(), entry.get().isRaw());
                 ledger.deliver(true, () -> listener.onBlockFetchSuccess(range.blockId(), buffer));
             } finally {
                 buffer.release();
@@ -137,8 +146,9 @@ final class RdmaBlockClient extends BlockStoreClient {
         }
 
         @Override
-        public void arrived(BlockRange range, ManagedBuffer block, boolean isOverflow) {
+        public void arrived(BlockRange range, ManagedBuffer block, boolean isOverflow, boolean isRaw) {
             paths.counters().netty(block.size(), isOverflow);
+            raw.fetched(range.blockId(), isRaw);
             ledger.deliver(false, () -> listener.onBlockFetchSuccess(range.blockId(), block));
         }
 

@@ -76,7 +76,7 @@ public final class MapOutputImport {
                             crcs[partition]);
                 }
             }
-            catalog.publish(id, data, decoded.lengths(), crcs, pool);
+            catalog.publish(id, data, decoded.lengths(), crcs, decoded.isRaw(), pool);
         } catch (IOException | RuntimeException e) {
             data.free();
             throw e;

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package org.apache.spark.shuffle.rdma.write;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.CRC32C;
+import org.apache.spark.shuffle.rdma.catalog.MapOutputData;
+import org.apache.spark.shuffle.rdma.compat.DirectMemory;
+import org.sparkrdma.transport.memory.Extent;
+import org.sparkrdma.transport.memory.SlabPool;
+
+/**
+ * A map output that grows in all its partitions at once: each partition appends to a chunk of its own, cut from extents
+ * in the slabs; a full chunk is checksummed and left where it is, and a new one is cut. A partition's first chunk is
+ * small and the next ones grow with it, so that little is wasted whatever its size.
+ *
+ * <pre>
+ *   extents   | p0 | p1 | p2 |  p0    |  p2    | p1 |      p0      | ... bump -->   |
+ * </pre>
+ *
+ * <p>A record never straddles chunks: readers can point at it where it lies.
+ *
+ * <p>Threading: one map task appends; what {@link #finish} answers may be read by any.
+ */
+final class PartitionChunks {
+    static final int FIRST_CHUNK = 1 << 10;
+
+    private static final long FIRST_EXTENT = 64 << 10;
+    private static final long LARGEST_EXTENT = 4 << 20;
+    private static final int ALIGNMENT = 8;
+
+    private final SlabPool pool;
+    private final int largestChunk;
+    private final List<Extent> extents = new ArrayList<>();
+    private final List<ByteBuffer> views = new ArrayList<>();
+    /** Address of the current extent's first unused byte, and behind its last byte. */
+    private long bump;
+
+    private long bumpLimit;
+
+    /** Per partition: address where the next record goes, and behind the chunk's last byte. */
+    private final long[] cursor;
+
+    private final long[] limit;
+    private final long[] start;
+    private final int[] extentOf;
+    private final long[] lengths;
+    private final CRC32C[] crcs;
+    private final Pieces pieces = new Pieces();
+    private boolean isFreed;
+
+    /**
+     * @param pool where extents come from
+     * @param partitions number of reduce partitions
+     * @param largestChunk most bytes of a chunk, unless one record is larger
+     */
+    PartitionChunks(SlabPool pool, int partitions, int largestChunk) {
+        this.pool = pool;
+        this.largestChunk = largestChunk;
+        cursor = new long[partitions];
+        limit = new long[partitions];
+        start = new long[partitions];
+        extentOf = new int[partitions];
+        lengths = new long[partitions];
+        crcs = new CRC32C[partitions];
+    }
+
+    /** Largest chunk for so many partitions: all open chunks of a task together stay at a few MiB. */
+    static int largestChunkFor(int partitions) {
+        if (partitions <= 64) {
+            return 64 << 10;
+        }
+        return partitions <= 256 ? 32 << 10 : partitions <= 1024 ? 16 << 10 : 8 << 10;
+    }
+
+    /**
+     * Room for a record of a partition: the address to write it to. {@link #written} must follow.
+     *
+     * @throws IOException if there is no room left anywhere
+     */
+    long reserve(int partition, int bytes) throws IOException {
+        long at = cursor[partition];
+        return limit[partition] - at >= bytes ? at : nextChunk(partition, bytes);
+    }
+
+    /** Counts a record in that was written where {@link #reserve} said. */
+    void written(int partition, int bytes) {
+        cursor[partition] += bytes;
+    }
+
+    /** Closes all chunks. The map output owns the memory from here on. */
+    MapOutputData finish() {
+        int[] checksums = new int[lengths.length];
+        for (int partition = 0; partition < lengths.length; partition++) {
+            closeChunk(partition);
+            checksums[partition] = crcs[partition] == null ? 0 : (int) crcs[partition].getValue();
+        }
+        if (!extents.isEmpty()) {
+            int last = extents.size() - 1;
+            Extent extent = extents.get(last);
+            extents.set(last, pool.trim(extent, extent.length() - (bumpLimit - bump)));
+        }
+        return new Finished(lengths, checksums, pieces.byPartition(lengths.length));
+    }
+
+    /** Gives all memory back; doing so twice does nothing. */
+    void free() {
+        if (!isFreed) {
+            isFreed = true;
+            extents.forEach(pool::free);
+        }
+    }
+
+    private long nextChunk(int partition, int bytes) throws IOException {
+        closeChunk(partition);
+        long wanted = Math.min(largestChunk, Math.max(FIRST_CHUNK, Long.highestOneBit(lengths[partition])));
+        long size = (Math.max(wanted, bytes) + ALIGNMENT - 1) & -ALIGNMENT;
+        if (bumpLimit - bump < size) {
+            if (bumpLimit - bump >= bytes && bumpLimit - bump >= FIRST_CHUNK) {
+                size = bumpLimit - bump;
+            } else {
+                nextExtent(size);
+            }
+        }
+        start[partition] = bump;
+        cursor[partition] = bump;
+        extentOf[partition] = extents.size() - 1;
+        bump += size;
+        limit[partition] = bump;
+        return start[partition];
+    }
+
+    private void nextExtent(long atLeast) throws IOException {
+        if (isFreed) {
+            throw new IOException("the map output was already given back");
+        }
+        long next = extents.isEmpty()
+                ? FIRST_EXTENT
+                : Math.min(extents.get(extents.size() - 1).length() * 2, LARGEST_EXTENT);
+        Extent extent = pool.allocate(Math.max(Math.min(next, pool.maxExtent()), atLeast));
+        ByteBuffer view = extent.view();
+        extents.add(extent);
+        views.add(view);
+        bump = DirectMemory.address(view);
+        bumpLimit = bump + extent.length();
+    }
+
+    private void closeChunk(int partition) {
+        int used = (int) (cursor[partition] - start[partition]);
+        if (used == 0) {
+            return;
+        }
+        ByteBuffer view = views.get(extentOf[partition]);
+        int from = (int) (start[partition] - DirectMemory.address(view));
+        if (crcs[partition] == null) {
+            crcs[partition] = new CRC32C();
+        }
+        view.limit(from + used).position(from);
+        crcs[partition].update(view);
+        view.clear();
+        Extent extent = extents.get(extentOf[partition]);
+        pieces.add(partition, extent.slab().id(), extent.offset() + from, used);
+        lengths[partition] += used;
+        start[partition] = cursor[partition];
+    }
+
+    /** Pieces in the order in which they were closed, in growing arrays. */
+    private static final class Pieces {
+        private int count;
+        private int[] partition = new int[64];
+        private int[] slab = new int[64];
+        private int[] length = new int[64];
+        private long[] offset = new long[64];
+
+        void add(int ofPartition, int slabId, long slabOffset, int bytes) {
+            if (count == partition.length) {
+                partition = Arrays.copyOf(partition, count * 2);
+                slab = Arrays.copyOf(slab, count * 2);
+                length = Arrays.copyOf(length, count * 2);
+                offset = Arrays.copyOf(offset, count * 2);
+            }
+            partition[count] = ofPartition;
+            slab[count] = slabId;
+            length[count] = bytes;
+            offset[count++] = slabOffset;
+        }
+
+        /** The same pieces ordered by partition, those of a partition in their order. */
+        Ordered byPartition(int partitions) {
+            int[] first = new int[partitions + 1];
+            for (int i = 0; i < count; i++) {
+                first[partition[i] + 1]++;
+            }
+            for (int p = 0; p < partitions; p++) {
+                first[p + 1] += first[p];
+            }
+            int[] order = new int[count];
+            int[] next = Arrays.copyOf(first, partitions);
+            for (int i = 0; i < count; i++) {
+                order[next[partition[i]]++] = i;
+            }
+            return new Ordered(this, first, order);
+        }
+    }
+
+    private record Ordered(Pieces pieces, int[] first, int[] order) {}
+
+    /** The map output when it is complete. */
+    private final class Finished implements MapOutputData {
+        private final long[] finalLengths;
+        private final int[] checksums;
+        private final boolean hasOverflow;
+        /** Needed until the index is written. */
+        private Ordered ordered;
+
+        Finished(long[] finalLengths, int[] checksums, Ordered ordered) {
+            this.finalLengths = finalLengths;
+            this.checksums = checksums;
+            this.ordered = ordered;
+            this.hasOverflow = extents.stream().anyMatch(extent -> extent.slab().isOverflow());
+        }
+
+        @Override
+        public long[] lengths() {
+            return finalLengths;
+        }
+
+        @Override
+        public int[] crcs() {
+            return checksums;
+        }
+
+        @Override
+        public boolean isRaw() {
+            return true;
+        }
+
+        @Override
+        public int pieceCount() {
+            return ordered.order().length;
+        }
+
+        @Override
+        public void pieces(int partition, PieceSink sink) {
+            Pieces all = ordered.pieces();
+            for (int i = ordered.first()[partition]; i < ordered.first()[partition + 1]; i++) {
+                int piece = ordered.order()[i];
+                sink.piece(all.slab[piece], all.offset[piece], all.length[piece]);
+            }
+        }
+
+        @Override
+        public boolean hasOverflow() {
+            return hasOverflow;
+        }
+
+        @Override
+        public void free() {
+            PartitionChunks.this.free();
+        }
+    }
+}
