@@ -32,10 +32,14 @@ class RdmaShuffleConfTest {
         assertEquals(Duration.ofSeconds(30), conf.pathRetry());
         assertEquals(Duration.ofSeconds(10), conf.bootstrapTimeout());
         assertTrue(conf.checksumVerify());
+        assertTrue(conf.directWrite());
+        assertEquals(4096, conf.directWriteMaxPartitions());
+        assertTrue(conf.directRead());
+        assertEquals(CompressMode.AUTO, conf.compress());
         assertEquals(Duration.ofSeconds(5), conf.quarantine());
         assertEquals(Duration.ofSeconds(1), conf.reportInterval());
         assertFalse(conf.leakDetection());
-        assertEquals(13, RdmaShuffleConf.keys().size(), "a new key needs a line in this test");
+        assertEquals(17, RdmaShuffleConf.keys().size(), "a new key needs a line in this test");
     }
 
     @Test
@@ -51,6 +55,10 @@ class RdmaShuffleConfTest {
                 .set("spark.shuffle.rdma.path.retry", "1h")
                 .set("spark.shuffle.rdma.bootstrap.timeout", "100")
                 .set("spark.shuffle.rdma.checksum.verify", "false")
+                .set("spark.shuffle.rdma.direct.write", "false")
+                .set("spark.shuffle.rdma.direct.write.max.partitions", "100")
+                .set("spark.shuffle.rdma.direct.read", "false")
+                .set("spark.shuffle.rdma.compress", "never")
                 .set("spark.shuffle.rdma.quarantine", "0")
                 .set("spark.shuffle.rdma.report.interval", "1min")
                 .set("spark.shuffle.rdma.leak.detection", "true"));
@@ -64,6 +72,10 @@ class RdmaShuffleConfTest {
         assertEquals(Duration.ofHours(1), conf.pathRetry());
         assertEquals(Duration.ofMillis(100), conf.bootstrapTimeout());
         assertFalse(conf.checksumVerify());
+        assertFalse(conf.directWrite());
+        assertEquals(100, conf.directWriteMaxPartitions());
+        assertFalse(conf.directRead());
+        assertEquals(CompressMode.NEVER, conf.compress());
         assertEquals(Duration.ZERO, conf.quarantine());
         assertEquals(Duration.ofMinutes(1), conf.reportInterval());
         assertTrue(conf.leakDetection());
@@ -112,6 +124,8 @@ class RdmaShuffleConfTest {
                 "quarantine | -1s | is below its least value 0ms: set it between 0ms and 10min",
                 "report.interval | 61s | is above its greatest value 1min: set it between 100ms and 1min",
                 "checksum.verify | yes | is neither true nor false: set it to true or false",
+                "compress | sometimes | is not one of auto, always, never: set it to one of them",
+                "direct.write.max.partitions | 0 | is below its least value 1: set it between 1 and 1048576",
                 "leak.detection | 1 | is neither true nor false: set it to true or false",
             },
             quoteCharacter = '"')
