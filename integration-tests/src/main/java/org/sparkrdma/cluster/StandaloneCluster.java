@@ -139,6 +139,7 @@ public final class StandaloneCluster implements AutoCloseable {
         Path log = options.directory().resolve("log").resolve(name + ".log");
         ProcessBuilder builder = process(name, "spark-class", words);
         builder.redirectErrorStream(true).redirectOutput(log.toFile());
+        builder.redirectInput(Path.of("/dev/null").toFile());
         builder.start();
     }
 
@@ -147,7 +148,6 @@ public final class StandaloneCluster implements AutoCloseable {
         words.add(options.sparkHome().resolve("bin").resolve(script).toString());
         words.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(words);
-        builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
         Map<String, String> environment = builder.environment();
         environment.putAll(environment(name));
         environment.put("SPARK_DAEMON_MEMORY", "512m");
@@ -187,7 +187,7 @@ public final class StandaloneCluster implements AutoCloseable {
         return status.aliveWorkers();
     }
 
-    /** Starts spark-submit for an application and returns at once. */
+    /** Starts spark-submit for an application and returns at once; see {@link Submission#send} for its stdin. */
     public Submission submit(Application application) throws IOException {
         String name = "driver-" + submissions.getAndIncrement();
         Path stdout = options.directory().resolve("log").resolve(name + ".out");

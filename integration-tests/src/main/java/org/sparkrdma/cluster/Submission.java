@@ -3,10 +3,12 @@ package org.sparkrdma.cluster;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -14,7 +16,8 @@ import java.util.function.BooleanSupplier;
 /**
  * An application that was submitted: running, or ended. Closing it kills its driver when it still runs.
  *
- * <p>Threading: safe for use by several threads; the state is the process's own.
+ * <p>Threading: {@link #send}, {@link #endInput} and {@link #nextLine} belong to one thread; the rest is safe
+ * from several.
  */
 public final class Submission implements AutoCloseable {
     private final Application application;
@@ -22,6 +25,8 @@ public final class Submission implements AutoCloseable {
     private final Path stdout;
     private final Path stderr;
     private final long deadline;
+    private final Writer input;
+    private final LineTail lines;
 
     Submission(Application application, Process process, Path stdout, Path stderr) {
         this.application = application;
@@ -29,6 +34,8 @@ public final class Submission implements AutoCloseable {
         this.stdout = stdout;
         this.stderr = stderr;
         this.deadline = System.nanoTime() + application.limit().toNanos();
+        this.input = process.outputWriter(StandardCharsets.UTF_8);
+        this.lines = new LineTail(stdout);
     }
 
     /** The driver's process id; spark-submit's scripts exec, so it is the JVM's. */
@@ -40,9 +47,41 @@ public final class Submission implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Whether the application's limit has passed; {@link #await} kills it then. */
-    public boolean isOverLimit() {
-        return System.nanoTime() - deadline > 0;
+    /** Writes a line to its stdin. */
+    public void send(String line) throws IOException {
+        input.write(line + "\n");
+        input.flush();
+    }
+
+    /** Ends its stdin. */
+    public void endInput() throws IOException {
+        input.close();
+    }
+
+    /**
+     * The next whole line of its stdout that this method has not returned yet, for which it waits.
+     *
+     * @throws TimeoutException when there is none within the limit
+     * @throws IllegalStateException when it ended instead
+     */
+    public String nextLine(Duration limit) throws IOException, InterruptedException, TimeoutException {
+        long end = System.nanoTime() + limit.toNanos();
+        while (true) {
+            boolean ended = !process.isAlive();
+            Optional<String> line = lines.next();
+            if (line.isPresent()) {
+                return line.get();
+            }
+            if (ended) {
+                throw new IllegalStateException(application.mainClass() + " ended with code " + process.exitValue()
+                        + "\n" + tail(errors(), 60));
+            }
+            if (System.nanoTime() - end > 0) {
+                throw new TimeoutException(application.mainClass() + " wrote nothing to stdout within " + limit + "\n"
+                        + tail(errors(), 40));
+            }
+            process.waitFor(20, TimeUnit.MILLISECONDS);
+        }
     }
 
     /**

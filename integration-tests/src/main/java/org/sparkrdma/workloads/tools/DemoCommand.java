@@ -8,14 +8,16 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
+import org.sparkrdma.cluster.ClusterOptions;
 import org.sparkrdma.cluster.StandaloneCluster;
 import org.sparkrdma.workloads.tpcds.QueryRun;
 import picocli.CommandLine.Command;
@@ -29,7 +31,7 @@ public final class DemoCommand implements Callable<Integer> {
     private static final List<String> SHUFFLE_HEAVY =
             List.of("q4", "q11", "q17", "q25", "q29", "q47", "q51", "q64", "q67", "q78", "q95", "q97");
 
-    private static final Duration LIMIT = Duration.ofMinutes(30);
+    private static final int WARM_UP = 1;
 
     @Option(names = "--scale", defaultValue = "0.1", description = "TPC-DS scale (default: ${DEFAULT-VALUE})")
     BigDecimal scale;
@@ -52,15 +54,19 @@ public final class DemoCommand implements Callable<Integer> {
         Workspace workspace = Workspace.fromSystemProperties();
         List<String> queries = options.queries(SHUFFLE_HEAVY);
         Path data = TpcdsData.ensure(workspace, scale);
-        Path out = workspace.root().resolve("target/demo");
-        Side.Plan plan = new Side.Plan(data, queries, 1, passes, options.conf(), LIMIT);
         List<Line> lines = new ArrayList<>();
-        try (StandaloneCluster cluster = Side.startCluster(workspace)) {
-            Side builtin = Side.run(cluster, workspace, Shuffle.BUILTIN, plan, out.resolve("builtin"));
-            Side rdma = Side.run(cluster, workspace, Shuffle.RDMA, plan, out.resolve("rdma"));
+        ClusterOptions size = workspace.clusterOptions().withWorkers(2, 2, "4g"); // room for both sides at once
+        try (StandaloneCluster cluster = StandaloneCluster.start(size);
+                Side builtin = side(cluster, workspace, Shuffle.BUILTIN, data);
+                Side rdma = side(cluster, workspace, Shuffle.RDMA, data)) {
+            for (int pass = 0; pass < WARM_UP + passes; pass++) {
+                takeTurns(queries, pass, builtin, rdma);
+            }
             for (String query : queries) {
                 lines.add(Line.of(query, builtin, rdma));
             }
+            builtin.finish();
+            rdma.finish();
         }
         print(lines);
         if (options.json.isPresent()) {
@@ -69,14 +75,54 @@ public final class DemoCommand implements Callable<Integer> {
         return lines.stream().allMatch(Line::equal) ? 0 : 1;
     }
 
-    private record Line(String query, QueryRun builtin, QueryRun rdma, Optional<String> difference) {
+    private Side side(StandaloneCluster cluster, Workspace workspace, Shuffle shuffle, Path data) throws IOException {
+        Path answers = workspace.root().resolve("target/demo").resolve(shuffle.label());
+        return Side.start(cluster, workspace, shuffle, data, answers, conf());
+    }
+
+    private Map<String, String> conf() {
+        Map<String, String> conf = new LinkedHashMap<>();
+        conf.put("spark.executor.memory", "1g");
+        conf.putAll(options.conf());
+        return conf;
+    }
+
+    /** One query after the other, each on one side and then on the other; who goes first changes from pass to pass. */
+    private static void takeTurns(List<String> queries, int pass, Side builtin, Side rdma)
+            throws IOException, InterruptedException, TimeoutException {
+        for (String query : queries) {
+            Side first = pass % 2 == 0 ? builtin : rdma;
+            Side second = first == builtin ? rdma : builtin;
+            first.run(query);
+            second.run(query);
+            System.err.printf(
+                    "%s %s: built-in %.2f s, rdma %.2f s%n",
+                    pass < WARM_UP ? "warm-up" : "pass " + (pass - WARM_UP + 1),
+                    query,
+                    builtin.last(query).seconds(),
+                    rdma.last(query).seconds());
+        }
+    }
+
+    private record Line(
+            String query,
+            int rows,
+            Optional<String> difference,
+            double builtinSeconds,
+            double rdmaSeconds,
+            QueryRun run) {
         static Line of(String query, Side builtin, Side rdma) throws IOException {
-            QueryRun expected = builtin.runs().get(query);
-            Optional<String> difference = expected.error().isPresent()
-                    ? Optional.of(
-                            "with the built-in shuffle: " + expected.error().get())
-                    : rdma.differenceFrom(builtin.answer(query), query);
-            return new Line(query, expected, rdma.runs().get(query), difference);
+            Optional<String> failure = builtin.last(query).error().map(text -> "with the built-in shuffle: " + text);
+            Optional<String> difference =
+                    failure.isPresent() ? failure : rdma.differenceFrom(builtin.answer(query), query);
+            QueryRun last = rdma.last(query);
+            return new Line(
+                    query,
+                    last.rows(),
+                    difference,
+                    builtin.medianSeconds(query, WARM_UP),
+                    rdma.medianSeconds(query, WARM_UP),
+                    last);
         }
 
         boolean equal() {
@@ -88,8 +134,8 @@ public final class DemoCommand implements Callable<Integer> {
         System.out.println();
         System.out.printf("TPC-DS scale %s, 2 executors of 1 core, %s%n", scale.toPlainString(), Machine.describe());
         System.out.println("Both sides: " + String.join(" ", confWords()));
-        System.out.println("Seconds: median of " + passes + " passes over all queries after one pass to warm up;"
-                + " one application per side, the built-in side first.");
+        System.out.println("Seconds: median of " + passes + " passes over all queries, after one to warm up. The sides"
+                + " take turns query by query, in two applications with executors of their own on the same Workers.");
         System.out.println("Answers: compared as sorted rows, exactly; doubles to 10 significant digits.");
         System.out.println("MB read by path: in one pass, by our side.");
         System.out.println();
@@ -99,15 +145,15 @@ public final class DemoCommand implements Callable<Integer> {
         double builtinTotal = 0;
         double rdmaTotal = 0;
         for (Line line : lines) {
-            double builtin = line.builtin().medianSeconds();
-            double rdma = line.rdma().medianSeconds();
+            double builtin = line.builtinSeconds();
+            double rdma = line.rdmaSeconds();
             builtinTotal += builtin;
             rdmaTotal += rdma;
-            var bytes = line.rdma().bytes();
+            var bytes = line.run().bytes();
             System.out.printf(
                     "%-6s %7d  %-6s %8.2fs %8.2fs %6.2f   %8.1f %8.1f %8.1f %8.1f %8.1f%n",
                     line.query(),
-                    line.rdma().rows(),
+                    line.rows(),
                     line.equal() ? "same" : "DIFFER",
                     builtin,
                     rdma,
@@ -125,7 +171,7 @@ public final class DemoCommand implements Callable<Integer> {
     }
 
     private List<String> confWords() {
-        return options.conf().entrySet().stream()
+        return conf().entrySet().stream()
                 .map(each -> each.getKey() + "=" + each.getValue())
                 .toList();
     }
@@ -137,17 +183,17 @@ public final class DemoCommand implements Callable<Integer> {
         root.put("machine", Machine.describe());
         root.put("scale", scale);
         root.put("passes", passes);
-        root.set("conf", mapper.valueToTree(options.conf()));
+        root.set("conf", mapper.valueToTree(conf()));
         root.put("all_equal", lines.stream().allMatch(Line::equal));
         ArrayNode queries = root.putArray("queries");
         for (Line line : lines) {
             ObjectNode node = queries.addObject();
             node.put("name", line.query());
-            node.put("rows", line.rdma().rows());
+            node.put("rows", line.rows());
             node.put("equal", line.equal());
-            node.put("builtin_s", line.builtin().medianSeconds());
-            node.put("rdma_s", line.rdma().medianSeconds());
-            node.set("bytes", mapper.valueToTree(line.rdma().bytesByPath()));
+            node.put("builtin_s", line.builtinSeconds());
+            node.put("rdma_s", line.rdmaSeconds());
+            node.set("bytes", mapper.valueToTree(line.run().bytesByPath()));
             line.difference().ifPresent(text -> node.put("difference", text));
         }
         Tool.write(file, mapper.writeValueAsString(root));

@@ -18,68 +18,104 @@ import org.sparkrdma.workloads.tpcds.QueryRun;
 import org.sparkrdma.workloads.tpcds.RunTpcds;
 
 /**
- * One side of a comparison: the TPC-DS queries run with one shuffle.
- *
- * @param folder the answers
- * @param runs what was reported, by the query's name
+ * One side of a comparison: an application on the cluster that runs TPC-DS queries with one shuffle
+ * when it is told to. Keeps what every query answered and took.
  */
-record Side(Path folder, Map<String, QueryRun> runs) {
+final class Side implements AutoCloseable {
+    private static final Duration QUERY_LIMIT = Duration.ofMinutes(30);
 
-    private static final String EXECUTOR_MEMORY = "3g";
-    private static final String WORKER_MEMORY = "4g";
+    private final Shuffle shuffle;
+    private final Path folder;
+    private final Submission submission;
+    private final Map<String, List<QueryRun>> runs = new LinkedHashMap<>();
 
-    /** What both sides have in common. */
-    record Plan(Path data, List<String> queries, int warmUp, int passes, Map<String, String> conf, Duration limit) {}
-
-    /** Two Workers with room for one executor of one core each. */
-    static StandaloneCluster startCluster(Workspace workspace) throws IOException, InterruptedException {
-        return StandaloneCluster.start(workspace.clusterOptions().withWorkers(2, 1, WORKER_MEMORY));
+    private Side(Shuffle shuffle, Path folder, Submission submission) {
+        this.shuffle = shuffle;
+        this.folder = folder;
+        this.submission = submission;
     }
 
-    static Side run(StandaloneCluster cluster, Workspace workspace, Shuffle shuffle, Plan plan, Path folder)
-            throws IOException, InterruptedException, TimeoutException {
-        Map<String, String> conf = new LinkedHashMap<>();
-        conf.put("spark.driver.extraClassPath", workspace.pluginJar().toString());
-        conf.put("spark.executor.extraClassPath", workspace.pluginJar().toString());
-        conf.put("spark.sql.warehouse.dir", folder.resolve("warehouse").toString());
-        conf.put("spark.ui.enabled", "false");
-        conf.put("spark.driver.memory", "2g");
-        conf.put("spark.executor.memory", EXECUTOR_MEMORY);
-        conf.put("spark.executor.cores", "1");
-        conf.putAll(plan.conf());
-        conf.putAll(shuffle.conf());
-        List<String> arguments = new ArrayList<>(List.of("--data", plan.data().toString(), "--out", folder.toString()));
-        arguments.addAll(
-                List.of("--warm-up", Integer.toString(plan.warmUp()), "--passes", Integer.toString(plan.passes())));
-        if (!plan.queries().isEmpty()) {
-            arguments.addAll(List.of("--queries", String.join(",", plan.queries())));
-        }
+    /**
+     * Submits the application; two executors of one core.
+     *
+     * @param data the tables
+     * @param folder where the answers go
+     * @param conf Spark's configuration besides the shuffle's
+     */
+    static Side start(
+            StandaloneCluster cluster,
+            Workspace workspace,
+            Shuffle shuffle,
+            Path data,
+            Path folder,
+            Map<String, String> conf)
+            throws IOException {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("spark.driver.extraClassPath", workspace.pluginJar().toString());
+        all.put("spark.executor.extraClassPath", workspace.pluginJar().toString());
+        all.put("spark.sql.warehouse.dir", folder.resolve("warehouse").toString());
+        all.put("spark.ui.enabled", "false");
+        all.put("spark.driver.memory", "2g");
+        all.put("spark.executor.cores", "1");
+        all.put("spark.cores.max", "2");
+        all.putAll(conf);
+        all.putAll(shuffle.conf());
         Application application = Application.of(RunTpcds.class.getName(), workspace.workloadsJar())
-                .withArguments(arguments)
-                .withConf(conf)
-                .withLimit(plan.limit());
-        System.err.println("running with the " + shuffle.label() + " shuffle");
-        try (Submission submission = cluster.submit(application)) {
-            Progress progress = new Progress(submission, System.err);
-            while (submission.isRunning() && !submission.isOverLimit()) {
-                submission.awaitWhileRunning(() -> false, Duration.ofSeconds(1));
-                progress.print();
-            }
-            submission.awaitSuccess();
-        }
-        return new Side(folder, QueryRun.readAll(folder));
+                .withArguments(List.of("--data", data.toString(), "--out", folder.toString()))
+                .withConf(all)
+                .withLimit(Duration.ofMinutes(2)); // for the end, once its input ended
+        return new Side(shuffle, folder, cluster.submit(application));
     }
 
+    /** Runs a query now and waits for its end. */
+    QueryRun run(String query) throws IOException, InterruptedException, TimeoutException {
+        submission.send(query);
+        while (true) {
+            String line = submission.nextLine(QUERY_LIMIT);
+            if (line.startsWith(RunTpcds.MARK)) {
+                QueryRun run = QueryRun.fromJson(line.substring(RunTpcds.MARK.length()));
+                runs.computeIfAbsent(query, name -> new ArrayList<>()).add(run);
+                return run;
+            }
+            System.err.println(shuffle.label() + ": " + line);
+        }
+    }
+
+    /** Why a query's last answer is not the expected one, or empty when it is. */
+    Optional<String> differenceFrom(Answer expected, String query) throws IOException {
+        Optional<String> error = last(query).error();
+        return error.isPresent() ? error : answer(query).differenceFrom(expected);
+    }
+
+    /** The last answer to a query. */
     Answer answer(String query) throws IOException {
         return Answer.read(folder.resolve(query + ".out"));
     }
 
-    /** Why this side's answer to a query is not the expected one, or empty when it is. */
-    Optional<String> differenceFrom(Answer expected, String query) throws IOException {
-        QueryRun run = runs.get(query);
-        if (run == null) {
-            return Optional.of("was not run");
-        }
-        return run.error().isPresent() ? run.error() : answer(query).differenceFrom(expected);
+    QueryRun last(String query) {
+        List<QueryRun> all = runs.get(query);
+        return all.get(all.size() - 1);
+    }
+
+    /** The median time of a query's runs but the first few, seconds. */
+    double medianSeconds(String query, int skipped) {
+        List<Double> sorted = runs.get(query).stream()
+                .skip(skipped)
+                .map(QueryRun::seconds)
+                .sorted()
+                .toList();
+        int middle = sorted.size() / 2;
+        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    }
+
+    /** Lets the application end, and fails when it does not end well. */
+    void finish() throws IOException, InterruptedException, TimeoutException {
+        submission.endInput();
+        submission.awaitSuccess();
+    }
+
+    @Override
+    public void close() {
+        submission.close();
     }
 }

@@ -7,16 +7,19 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
+import org.sparkrdma.cluster.ClusterOptions;
 import org.sparkrdma.cluster.StandaloneCluster;
 import org.sparkrdma.workloads.tpcds.Answer;
+import org.sparkrdma.workloads.tpcds.QueryRun;
 import org.sparkrdma.workloads.tpcds.TpcdsQuery;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,8 +28,6 @@ import picocli.CommandLine.Option;
 /** {@code bin/tpcds}: all TPC-DS queries, checked against Spark's golden answers or against the built-in shuffle. */
 @Command(name = "tpcds", mixinStandardHelpOptions = true)
 public final class TpcdsCommand implements Callable<Integer> {
-    private static final Duration LIMIT = Duration.ofHours(3);
-
     @Option(names = "--scale", defaultValue = "1", description = "TPC-DS scale (default: ${DEFAULT-VALUE})")
     BigDecimal scale;
 
@@ -67,19 +68,36 @@ public final class TpcdsCommand implements Callable<Integer> {
         }
         List<String> queries =
                 options.queries(TpcdsQuery.all().stream().map(TpcdsQuery::name).toList());
-        Path out = workspace.root().resolve("target/tpcds-answers");
-        Side.Plan plan = new Side.Plan(data, queries, 0, 1, options.conf(), LIMIT);
         List<Check> checks = new ArrayList<>();
-        try (StandaloneCluster cluster = Side.startCluster(workspace)) {
-            Side rdma = Side.run(cluster, workspace, Shuffle.RDMA, plan, out.resolve("rdma"));
-            Optional<Side> builtin = noBuiltin
-                    ? Optional.empty()
-                    : Optional.of(Side.run(cluster, workspace, Shuffle.BUILTIN, plan, out.resolve("builtin")));
+        ClusterOptions size = workspace.clusterOptions().withWorkers(2, 1, "4g");
+        try (StandaloneCluster cluster = StandaloneCluster.start(size);
+                Side rdma = runAll(cluster, workspace, Shuffle.RDMA, data, queries);
+                Side builtin = noBuiltin ? null : runAll(cluster, workspace, Shuffle.BUILTIN, data, queries)) {
             for (TpcdsQuery query : TpcdsQuery.named(queries)) {
-                checks.add(check(query, rdma, builtin));
+                checks.add(check(query, rdma, Optional.ofNullable(builtin)));
             }
         }
         return report(checks);
+    }
+
+    private Side runAll(
+            StandaloneCluster cluster, Workspace workspace, Shuffle shuffle, Path data, List<String> queries)
+            throws IOException, InterruptedException, TimeoutException {
+        Map<String, String> conf = new LinkedHashMap<>();
+        conf.put("spark.executor.memory", "3g");
+        conf.putAll(options.conf());
+        Path answers = workspace.root().resolve("target/tpcds-answers").resolve(shuffle.label());
+        Side side = Side.start(cluster, workspace, shuffle, data, answers, conf);
+        for (String query : queries) {
+            QueryRun run = side.run(query);
+            System.err.printf(
+                    "%s %s: %s%n",
+                    shuffle.label(),
+                    query,
+                    run.error().orElseGet(() -> String.format("%d rows in %.2f s", run.rows(), run.seconds())));
+        }
+        side.finish();
+        return side;
     }
 
     /** How each side's answer to a query differs from the expected one; the built-in side's is empty when not run. */
@@ -94,9 +112,9 @@ public final class TpcdsCommand implements Callable<Integer> {
                     rdma.differenceFrom(expected, name),
                     builtin.isPresent() ? builtin.get().differenceFrom(expected, name) : Optional.empty());
         }
-        Optional<String> failure = builtin.orElseThrow().runs().get(name).error();
+        Optional<String> failure = builtin.orElseThrow().last(name).error();
         return failure.isPresent()
-                ? new Check(name, rdma.runs().get(name).error(), failure)
+                ? new Check(name, rdma.last(name).error(), failure)
                 : new Check(name, rdma.differenceFrom(builtin.get().answer(name), name), Optional.empty());
     }
 

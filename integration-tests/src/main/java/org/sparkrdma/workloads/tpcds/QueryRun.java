@@ -1,43 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.sparkrdma.workloads.tpcds;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.shuffle.rdma.metrics.PathBytes;
 
 /**
- * What {@link RunTpcds} reports of one query: a line of JSON in its {@code report.jsonl}.
+ * One run of a query, as {@link RunTpcds} reports it in a line of JSON.
  *
  * @param name the query's name
  * @param rows rows of its answer
- * @param seconds what each counted pass took, seconds
- * @param bytes shuffle bytes read by path in the last counted pass
+ * @param seconds what it took, seconds
+ * @param bytes shuffle bytes read by path
  * @param error why there is no answer, when it failed
  */
-public record QueryRun(String name, int rows, List<Double> seconds, PathBytes bytes, Optional<String> error) {
-    static final String FILE = "report.jsonl";
+public record QueryRun(String name, int rows, double seconds, PathBytes bytes, Optional<String> error) {
     private static final ObjectMapper JSON = new ObjectMapper();
-
-    public QueryRun {
-        seconds = List.copyOf(seconds);
-    }
-
-    /** The median of the passes, seconds. */
-    public double medianSeconds() {
-        List<Double> sorted = seconds.stream().sorted().toList();
-        int middle = sorted.size() / 2;
-        if (sorted.isEmpty()) {
-            return Double.NaN;
-        }
-        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
-    }
 
     /** The bytes by the path's name. */
     public Map<String, Long> bytesByPath() {
@@ -60,27 +42,20 @@ public record QueryRun(String name, int rows, List<Double> seconds, PathBytes by
         return JSON.writeValueAsString(fields);
     }
 
-    /** Reads what an application left in its folder, by the query's name. */
-    public static Map<String, QueryRun> readAll(Path folder) throws IOException {
-        Map<String, QueryRun> all = new LinkedHashMap<>();
-        for (String line : Files.readAllLines(folder.resolve(FILE))) {
-            var node = JSON.readTree(line);
-            var bytes = node.get("bytes");
-            List<Double> seconds = new ArrayList<>();
-            node.get("seconds").forEach(each -> seconds.add(each.asDouble()));
-            QueryRun run = new QueryRun(
-                    node.get("name").asText(),
-                    node.get("rows").asInt(),
-                    seconds,
-                    new PathBytes(
-                            bytes.get("local").asLong(),
-                            bytes.get("shm").asLong(),
-                            bytes.get("rdma").asLong(),
-                            bytes.get("netty").asLong(),
-                            bytes.get("overflow").asLong()),
-                    Optional.ofNullable(node.get("error")).map(text -> text.asText()));
-            all.put(run.name(), run);
-        }
-        return all;
+    /** Reads what {@link #toJson} wrote. */
+    public static QueryRun fromJson(String line) throws IOException {
+        JsonNode node = JSON.readTree(line);
+        JsonNode bytes = node.get("bytes");
+        return new QueryRun(
+                node.get("name").asText(),
+                node.get("rows").asInt(),
+                node.get("seconds").asDouble(),
+                new PathBytes(
+                        bytes.get("local").asLong(),
+                        bytes.get("shm").asLong(),
+                        bytes.get("rdma").asLong(),
+                        bytes.get("netty").asLong(),
+                        bytes.get("overflow").asLong()),
+                Optional.ofNullable(node.get("error")).map(JsonNode::asText));
     }
 }
