@@ -47,6 +47,14 @@ public record BlockRange(int shuffleId, long mapId, int start, int end, boolean 
         if (!blockId.startsWith(PREFIX)) {
             return Optional.empty();
         }
+        return parseNumbers(blockId)
+                .filter(range ->
+                        range.shuffleId >= 0 && range.mapId >= 0 && range.start >= 0 && range.end > range.start)
+                // Signs and leading zeros: Spark would not know the id again.
+                .filter(range -> range.blockId().equals(blockId));
+    }
+
+    private static Optional<BlockRange> parseNumbers(String blockId) {
         String[] parts = blockId.substring(PREFIX.length()).split("_", -1);
         try {
             int shuffleId = Integer.parseInt(parts[0]);

@@ -60,14 +60,17 @@ public final class LentManagedBuffer extends ManagedBuffer {
     }
 
     @Override
-    public InputStream createInputStream() throws IOException {
+    public InputStream createInputStream() {
         requireUsed();
-        return new SlicesInputStream(slices, lender::verifyAtEnd);
+        // The stream keeps this buffer reachable, and with it the memory, as long as it is read.
+        return new SlicesInputStream(slices, this::verifyAtEnd);
     }
 
     @Override
     public ManagedBuffer retain() {
-        users.incrementAndGet();
+        if (users.getAndUpdate(now -> now > 0 ? now + 1 : now) <= 0) {
+            throw givenBack();
+        }
         return this;
     }
 
@@ -80,14 +83,14 @@ public final class LentManagedBuffer extends ManagedBuffer {
     }
 
     @Override
-    public Object convertToNetty() throws IOException {
+    public Object convertToNetty() {
         requireUsed();
         return size > Integer.MAX_VALUE ? new SlicesFileRegion(slices, size) : asByteBuf();
     }
 
     /** Where Spark encrypts its RPC by SSL, file regions cannot be sent. Spark 3.5 does not know this method. */
     @SuppressWarnings("MissingOverride")
-    public Object convertToNettyForSsl() throws IOException {
+    public Object convertToNettyForSsl() {
         requireUsed();
         return size > Integer.MAX_VALUE ? createInputStream() : asByteBuf();
     }
@@ -97,9 +100,18 @@ public final class LentManagedBuffer extends ManagedBuffer {
                 slices.size(), slices.stream().map(ByteBuffer::duplicate).toArray(ByteBuffer[]::new));
     }
 
-    private void requireUsed() throws IOException {
+    private void verifyAtEnd() throws IOException {
+        lender.verifyAtEnd();
+    }
+
+    /** A fault of whoever uses it, never of the block: no IOException, after which Spark would look for a bad disk. */
+    private void requireUsed() {
         if (users.get() <= 0) {
-            throw new IOException("a block's memory was used after it had been given back");
+            throw givenBack();
         }
+    }
+
+    private static IllegalStateException givenBack() {
+        return new IllegalStateException("a block's memory was used after it had been given back");
     }
 }

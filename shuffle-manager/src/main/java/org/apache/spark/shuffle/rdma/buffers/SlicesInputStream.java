@@ -12,9 +12,10 @@ final class SlicesInputStream extends InputStream {
     private final Iterator<ByteBuffer> slices;
     private final EndCheck endCheck;
     private ByteBuffer current = ByteBuffer.allocate(0);
+    private long left;
     private boolean isChecked;
 
-    /** Asked once, when the last byte has been read. */
+    /** Asked when the last byte has been read, until it answers. */
     @FunctionalInterface
     interface EndCheck {
         void verify() throws IOException;
@@ -22,12 +23,17 @@ final class SlicesInputStream extends InputStream {
 
     SlicesInputStream(List<ByteBuffer> slices, EndCheck endCheck) {
         this.slices = slices.iterator();
+        this.left = slices.stream().mapToLong(ByteBuffer::remaining).sum();
         this.endCheck = endCheck;
     }
 
     @Override
     public int read() throws IOException {
-        return advance() ? current.get() & 0xff : -1;
+        if (!advance()) {
+            return -1;
+        }
+        left--;
+        return current.get() & 0xff;
     }
 
     @Override
@@ -40,6 +46,7 @@ final class SlicesInputStream extends InputStream {
         }
         int step = Math.min(length, current.remaining());
         current.get(bytes, offset, step);
+        left -= step;
         return step;
     }
 
@@ -50,21 +57,22 @@ final class SlicesInputStream extends InputStream {
             int step = (int) Math.min(count - skipped, current.remaining());
             current.position(current.position() + step);
             skipped += step;
+            left -= step;
         }
         return skipped;
     }
 
     @Override
     public int available() {
-        return current.remaining();
+        return (int) Math.min(left, Integer.MAX_VALUE);
     }
 
     private boolean advance() throws IOException {
         while (!current.hasRemaining()) {
             if (!slices.hasNext()) {
                 if (!isChecked) {
-                    isChecked = true;
                     endCheck.verify();
+                    isChecked = true;
                 }
                 return false;
             }
