@@ -4,6 +4,7 @@ package org.apache.spark.shuffle.rdma.catalog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.sparkrdma.transport.api.ReadLease;
 import org.sparkrdma.transport.api.RemoteRange;
@@ -30,57 +31,44 @@ public final class BlockReader {
                     "partitions " + start + " to " + end + " were asked for of a map output of " + entry.partitions());
         }
         int count = end - start;
+        ByteBuffer header = copy(slabs, indexRange(entry, 0, PartitionIndexLayout.HEADER_BYTES));
+        PartitionIndexLayout.verifyHeader(header, entry);
+        long tableAt = PartitionIndexLayout.HEADER_BYTES + (long) PartitionIndexLayout.PARTITION_BYTES * start;
+        ByteBuffer table = copy(slabs, indexRange(entry, tableAt, PartitionIndexLayout.PARTITION_BYTES * (count + 1L)));
+        PartitionIndexLayout.verifyPartitions(table, start, count, entry);
         long[] lengths = new long[count];
         int[] crcs = new int[count];
-        int firstPiece;
-        int pieces;
-        try (ReadLease header = slabs.read(indexRange(entry, 0, PartitionIndexLayout.HEADER_BYTES));
-                ReadLease table = slabs.read(indexRange(
-                        entry,
-                        PartitionIndexLayout.partitionOffset(start),
-                        PartitionIndexLayout.PARTITION_BYTES * (count + 1L)))) {
-            PartitionIndexLayout.verifyHeader(header.bytes(), entry);
-            ByteBuffer partitions = table.bytes();
-            for (int i = 0; i < count; i++) {
-                lengths[i] = PartitionIndexLayout.length(partitions, start, start + i);
-                crcs[i] = PartitionIndexLayout.crc32c(partitions, start, start + i);
-            }
-            firstPiece = PartitionIndexLayout.firstPiece(partitions, start, start);
-            pieces = PartitionIndexLayout.firstPiece(partitions, start, end) - firstPiece;
+        for (int i = 0; i < count; i++) {
+            lengths[i] = PartitionIndexLayout.length(table, start, start + i);
+            crcs[i] = PartitionIndexLayout.crc32c(table, start, start + i);
         }
+        int firstPiece = PartitionIndexLayout.firstPiece(table, start, start);
+        int pieces = PartitionIndexLayout.firstPiece(table, start, end) - firstPiece;
         return readPieces(slabs, entry, firstPiece, pieces, lengths, crcs);
+    }
+
+    /** What was verified must be what is used: the memory may be somebody else's any moment. */
+    private static ByteBuffer copy(SlabAccess slabs, RemoteRange range) throws IOException {
+        try (ReadLease lease = slabs.read(range)) {
+            ByteBuffer bytes = lease.bytes();
+            return ByteBuffer.allocate(bytes.remaining()).put(bytes).flip();
+        }
     }
 
     private static StoredBlock readPieces(
             SlabAccess slabs, Entry entry, int firstPiece, int pieces, long[] lengths, int[] crcs) throws IOException {
-        List<ReadLease> leases = new ArrayList<>(pieces > 0 && pieces < 1024 ? pieces : 8);
+        List<ReadLease> leases = new ArrayList<>();
         List<ByteBuffer> slices = new ArrayList<>();
         boolean isOverflow = false;
-        long found = 0;
         try {
-            if (pieces < 0 || firstPiece < 0) {
-                throw new TornReadException("a partition table counts " + pieces + " pieces from " + firstPiece);
+            for (RemoteRange range : ranges(
+                    slabs, entry, firstPiece, pieces, Arrays.stream(lengths).sum())) {
+                ReadLease lease = slabs.read(range);
+                leases.add(lease);
+                slices.add(lease.bytes());
+                isOverflow |= slabs.isOverflow(range.slabId());
             }
-            if (pieces > 0) {
-                long at = PartitionIndexLayout.pieceOffset(entry.partitions(), firstPiece);
-                try (ReadLease table =
-                        slabs.read(indexRange(entry, at, (long) PartitionIndexLayout.PIECE_BYTES * pieces))) {
-                    List<RemoteRange> ranges = ranges(table.bytes(), pieces);
-                    for (RemoteRange range : ranges) {
-                        ReadLease lease = slabs.read(range);
-                        leases.add(lease);
-                        slices.add(lease.bytes());
-                        isOverflow |= slabs.isOverflow(range.slabId());
-                        found += range.length();
-                    }
-                }
-            }
-            StoredBlock block = new StoredBlock(slices, lengths, crcs, isOverflow, leases);
-            if (found != block.bytes()) {
-                throw new TornReadException("pieces of " + found + " bytes were found for partitions of "
-                        + block.bytes() + " bytes of map " + entry.mapId() + " of shuffle " + entry.shuffleId());
-            }
-            return block;
+            return new StoredBlock(slices, lengths, crcs, isOverflow, leases);
         } catch (IOException | RuntimeException e) {
             leases.forEach(ReadLease::close);
             throw e;
@@ -88,19 +76,18 @@ public final class BlockReader {
     }
 
     /** The pieces as ranges, neighbours in the same slab merged. */
-    private static List<RemoteRange> ranges(ByteBuffer table, int pieces) throws TornReadException {
+    private static List<RemoteRange> ranges(SlabAccess slabs, Entry entry, int firstPiece, int pieces, long bytes)
+            throws IOException {
+        long at = PartitionIndexLayout.bytes(entry.partitions(), firstPiece);
+        ByteBuffer table = copy(slabs, indexRange(entry, at, (long) PartitionIndexLayout.PIECE_BYTES * pieces));
         List<RemoteRange> ranges = new ArrayList<>();
         RemoteRange last = null;
-        for (int i = 0; i < pieces; i++) {
-            int slab = PartitionIndexLayout.pieceSlab(table, i);
-            long offset = PartitionIndexLayout.pieceSlabOffset(table, i);
-            int length = PartitionIndexLayout.pieceLength(table, i);
-            if (last != null && last.slabId() == slab && last.offset() + last.length() == offset) {
+        for (RemoteRange piece : PartitionIndexLayout.pieceRanges(table, firstPiece, pieces, bytes, entry)) {
+            if (last != null && last.slabId() == piece.slabId() && last.offset() + last.length() == piece.offset()) {
                 ranges.remove(ranges.size() - 1);
-                offset = last.offset();
-                last = range(slab, offset, last.length() + length);
+                last = range(last.slabId(), last.offset(), last.length() + piece.length());
             } else {
-                last = range(slab, offset, length);
+                last = piece;
             }
             ranges.add(last);
         }
@@ -116,7 +103,7 @@ public final class BlockReader {
     }
 
     private static RemoteRange indexRange(Entry entry, long from, long bytes) throws TornReadException {
-        if (from + bytes > entry.indexLength()) {
+        if (from > entry.indexLength() - bytes || entry.indexOffset() > Long.MAX_VALUE - entry.indexLength()) {
             throw new TornReadException(
                     "a partition index of " + entry.indexLength() + " bytes ends before byte " + (from + bytes));
         }

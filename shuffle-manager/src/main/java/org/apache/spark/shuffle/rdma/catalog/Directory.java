@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.sparkrdma.transport.api.PeerEndpoint.SharedFile;
 import org.sparkrdma.transport.api.PeerEndpoint.Token;
 import org.sparkrdma.transport.memory.Extent;
@@ -33,7 +34,8 @@ final class Directory implements SlabListener, AutoCloseable {
     /** The segments with their memory; guarded by this. */
     private final List<SegmentMemory> segments = new ArrayList<>();
 
-    private record SegmentMemory(Segment layout, ByteBuffer memory) {}
+    /** A segment; its extent goes back at the end, and there is none for the first one. */
+    private record SegmentMemory(Segment layout, ByteBuffer memory, Runnable giveBack) {}
 
     /** Makes an empty directory in a file that peers can map. */
     Directory(SegmentFile file) {
@@ -45,7 +47,8 @@ final class Directory implements SlabListener, AutoCloseable {
                         DirectoryLayout.DIRECTORY_SLAB,
                         DirectoryLayout.FIRST_SEGMENT_OFFSET,
                         DirectoryLayout.FIRST_SEGMENT_BUCKETS),
-                region));
+                region,
+                () -> {}));
     }
 
     Token token() {
@@ -80,24 +83,22 @@ final class Directory implements SlabListener, AutoCloseable {
     }
 
     /** Publishes an entry, in the first segment whose bucket has room; a new one twice as large if none has. */
-    synchronized void publish(Entry entry, SlabPool pool) throws IOException {
-        for (SegmentMemory segment : segments) {
-            if (put(segment, entry)) {
-                return;
-            }
-        }
-        if (!put(grow(pool), entry)) {
-            throw new IllegalStateException("an empty directory segment has no room");
+    void publish(Entry entry, SlabPool pool) throws IOException {
+        int buckets = putOrCount(entry);
+        while (buckets > 0) {
+            // Not under the lock: the pool may have to publish a slab for it, from this thread or another one.
+            grow(buckets, pool.allocate((long) buckets * 2 * DirectoryLayout.BUCKET_BYTES), pool);
+            buckets = putOrCount(entry);
         }
     }
 
     /** Withdraws a map output. */
-    synchronized void withdraw(int shuffleId, long mapId) {
+    synchronized void withdraw(Entry entry) {
         for (SegmentMemory segment : segments) {
-            int bucket = (int) segment.layout().bucketOffset(shuffleId, mapId);
+            int bucket = (int) segment.layout().bucketOffset(entry.shuffleId(), entry.mapId());
             for (int slot = 0; slot < DirectoryLayout.BUCKET_ENTRIES; slot++) {
                 int at = bucket + slot * DirectoryEntryLayout.BYTES;
-                if (holds(segment.memory(), at, shuffleId, mapId)) {
+                if (holds(segment.memory(), at, entry)) {
                     DirectoryEntryLayout.clear(segment.memory(), at);
                 }
             }
@@ -108,7 +109,42 @@ final class Directory implements SlabListener, AutoCloseable {
     @Override
     public synchronized void close() throws IOException {
         DirectoryLayout.close(region);
+        segments.forEach(segment -> segment.giveBack().run());
+        segments.clear();
         file.close();
+    }
+
+    /** Answers 0 if the entry found room, else how many buckets the newest segment has. */
+    private synchronized int putOrCount(Entry entry) throws IOException {
+        if (segments.isEmpty()) {
+            throw new IOException("the directory of this executor is closed: the executor is stopping");
+        }
+        for (SegmentMemory segment : segments) {
+            if (put(segment, entry)) {
+                return 0;
+            }
+        }
+        return segments.get(segments.size() - 1).layout().buckets();
+    }
+
+    /** Adds a segment, unless another thread was faster. */
+    private synchronized void grow(int buckets, Extent extent, SlabPool pool) throws IOException {
+        if (segments.isEmpty() || segments.get(segments.size() - 1).layout().buckets() != buckets) {
+            pool.free(extent);
+            return;
+        }
+        if (segments.size() == DirectoryLayout.MAX_SEGMENTS) {
+            pool.free(extent);
+            throw new IOException("the directory of this executor is full: it has all its "
+                    + DirectoryLayout.MAX_SEGMENTS + " segments");
+        }
+        ByteBuffer fresh = extent.view();
+        while (fresh.hasRemaining()) {
+            fresh.putLong(0);
+        }
+        Segment layout = new Segment(extent.slab().id(), extent.offset(), buckets * 2);
+        DirectoryLayout.addSegment(region, layout);
+        segments.add(new SegmentMemory(layout, extent.slab().memory(), () -> pool.free(extent)));
     }
 
     private static boolean put(SegmentMemory segment, Entry entry) {
@@ -123,28 +159,11 @@ final class Directory implements SlabListener, AutoCloseable {
         return false;
     }
 
-    private static boolean holds(ByteBuffer memory, int at, int shuffleId, long mapId) {
+    private static boolean holds(ByteBuffer memory, int at, Entry entry) {
         try {
-            return DirectoryEntryLayout.read(memory, at)
-                    .filter(entry -> entry.shuffleId() == shuffleId && entry.mapId() == mapId)
-                    .isPresent();
+            return DirectoryEntryLayout.read(memory, at).equals(Optional.of(entry));
         } catch (TornReadException e) {
             return false; // A damaged entry is nobody's; readers refuse it too.
         }
-    }
-
-    private SegmentMemory grow(SlabPool pool) throws IOException {
-        int buckets = segments.get(segments.size() - 1).layout().buckets() * 2;
-        Extent extent = pool.allocate((long) buckets * DirectoryLayout.BUCKET_BYTES);
-        ByteBuffer memory = extent.slab().memory();
-        ByteBuffer fresh = extent.view();
-        while (fresh.hasRemaining()) {
-            fresh.putLong(0);
-        }
-        Segment layout = new Segment(extent.slab().id(), extent.offset(), buckets);
-        DirectoryLayout.addSegment(region, layout);
-        SegmentMemory segment = new SegmentMemory(layout, memory);
-        segments.add(segment);
-        return segment;
     }
 }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.sparkrdma.transport.api.HostIdentity;
 import org.sparkrdma.transport.api.PeerEndpoint;
 import org.sparkrdma.transport.api.ProcessIdentity;
@@ -91,11 +92,7 @@ public final class MapOutputCatalog implements AutoCloseable {
     /** The same, of bytes that may be raw: the serializer's own, neither compressed nor encrypted. */
     public void publish(MapOutputId id, ExtentChain data, long[] lengths, int[] crcs, boolean isRaw, SlabPool pool)
             throws IOException {
-        long bytes = Arrays.stream(lengths).sum();
-        if (bytes != data.length()) {
-            throw new IOException("the partitions of map " + id.mapId() + " of shuffle " + id.shuffleId() + " have "
-                    + bytes + " bytes, its data has " + data.length());
-        }
+        checkLengths(id, lengths, data.length());
         publish(id, new SequentialData(data, lengths, crcs, isRaw), pool);
     }
 
@@ -118,17 +115,24 @@ public final class MapOutputCatalog implements AutoCloseable {
                 (int) indexBytes,
                 Arrays.stream(data.lengths()).sum(),
                 data.isRaw());
-        writeIndex(index.view(), entry, data);
-        withdraw(id);
         try {
+            writeIndex(index.view(), entry, data);
             directory.publish(entry, pool);
         } catch (IOException | RuntimeException e) {
             pool.free(index);
             throw e;
         }
         MapOutput output = new MapOutput(entry, data, index, pool);
-        outputs.computeIfAbsent(id.shuffleId(), shuffle -> new ConcurrentHashMap<>())
-                .put(id.mapId(), output);
+        AtomicReference<MapOutput> earlier = new AtomicReference<>();
+        // In one step, so that whoever takes a whole shuffle away takes this one with it or leaves it alone.
+        outputs.compute(id.shuffleId(), (shuffle, known) -> {
+            Map<Long, MapOutput> ofShuffle = known == null ? new ConcurrentHashMap<>() : known;
+            earlier.set(ofShuffle.put(id.mapId(), output));
+            return ofShuffle;
+        });
+        if (earlier.get() != null) {
+            end(earlier.get());
+        }
     }
 
     /** A map output of this executor, to be released by the caller; nothing if it is not here. */
@@ -155,18 +159,21 @@ public final class MapOutputCatalog implements AutoCloseable {
         if (output == null) {
             return false;
         }
-        // Out of the directory first: a reader that looks again after reading knows that it may have raced.
-        directory.withdraw(id.shuffleId(), id.mapId());
-        output.release();
+        end(output);
         return true;
     }
 
     /** Withdraws all map outputs of a shuffle. */
     public void withdrawShuffle(int shuffleId) {
-        for (Long mapId : outputs.getOrDefault(shuffleId, Map.of()).keySet()) {
-            withdraw(new MapOutputId(shuffleId, mapId));
+        Map<Long, MapOutput> ofShuffle = outputs.remove(shuffleId);
+        if (ofShuffle != null) {
+            for (Long mapId : List.copyOf(ofShuffle.keySet())) {
+                MapOutput output = ofShuffle.remove(mapId);
+                if (output != null) {
+                    end(output);
+                }
+            }
         }
-        outputs.remove(shuffleId);
     }
 
     /** The map outputs that are here now. */
@@ -177,9 +184,38 @@ public final class MapOutputCatalog implements AutoCloseable {
         return ids;
     }
 
+    /** Closes the directory, then gives up every map output. */
     @Override
     public void close() throws IOException {
-        directory.close();
+        try {
+            directory.close();
+        } finally {
+            List.copyOf(outputs.keySet()).forEach(this::withdrawShuffle);
+        }
+    }
+
+    private void end(MapOutput output) {
+        // Out of the directory first: a reader that looks again after reading knows that it may have raced.
+        directory.withdraw(output.entry());
+        output.release();
+    }
+
+    /**
+     * Checks that partitions make up a map output's data.
+     *
+     * @throws IOException if they do not
+     */
+    public static void checkLengths(MapOutputId id, long[] lengths, long dataBytes) throws IOException {
+        long sum = 0;
+        boolean isPossible = true;
+        for (long length : lengths) {
+            isPossible &= length >= 0 && length <= dataBytes - sum;
+            sum += length;
+        }
+        if (!isPossible || sum != dataBytes) {
+            throw new IOException("the partitions of map " + id.mapId() + " of shuffle " + id.shuffleId()
+                    + " do not add up to its data of " + dataBytes + " bytes, but to " + sum);
+        }
     }
 
     private static void writeIndex(ByteBuffer index, Entry entry, MapOutputData data) {

@@ -32,6 +32,7 @@ public final class ExtentMapOutputWriter implements ShuffleMapOutputWriter {
     private final int[] crcs;
     private final CRC32C crc = new CRC32C();
     private int current = -1;
+    private boolean isCommitted;
 
     /** A writer for one map output. */
     public ExtentMapOutputWriter(MapOutputId id, int partitions, MapOutputCatalog catalog, SlabPool pool) {
@@ -45,6 +46,10 @@ public final class ExtentMapOutputWriter implements ShuffleMapOutputWriter {
 
     @Override
     public ShufflePartitionWriter getPartitionWriter(int partition) {
+        if (partition >= lengths.length) {
+            throw new IllegalArgumentException(
+                    "partition " + partition + " was asked for of a map output of " + lengths.length);
+        }
         if (partition <= current) {
             throw new IllegalArgumentException("partition " + partition + " was asked for after partition " + current
                     + ": partitions are written in increasing order");
@@ -58,12 +63,27 @@ public final class ExtentMapOutputWriter implements ShuffleMapOutputWriter {
     public MapOutputCommitMessage commitAllPartitions(long[] sparkChecksums) throws IOException {
         data.seal();
         catalog.publish(id, data, lengths, crcs, pool);
+        isCommitted = true;
         return MapOutputCommitMessage.of(lengths);
     }
 
     @Override
     public void abort(Throwable error) {
-        data.free();
+        if (isCommitted) {
+            catalog.withdraw(id);
+        } else {
+            data.free();
+        }
+    }
+
+    /**
+     * The task is over: what it did not commit goes back. Spark's sort writer never aborts, and the others do so only
+     * for exceptions, not for errors such as a lack of heap.
+     */
+    public void taskEnded() {
+        if (!isCommitted) {
+            data.free();
+        }
     }
 
     private void append(int partition, byte[] bytes, int offset, int count) throws IOException {

@@ -60,6 +60,7 @@ public final class MapOutputImport {
         MigrationIndex decoded = MigrationIndex.decode(index);
         Waiting arrived = waiting.remove(id);
         ExtentChain data = arrived == null ? newData() : arrived.data();
+        boolean isPublished = false;
         try {
             long expected = Arrays.stream(decoded.lengths()).sum();
             if (data.length() != expected) {
@@ -77,9 +78,11 @@ public final class MapOutputImport {
                 }
             }
             catalog.publish(id, data, decoded.lengths(), crcs, decoded.isRaw(), pool);
-        } catch (IOException | RuntimeException e) {
-            data.free();
-            throw e;
+            isPublished = true;
+        } finally {
+            if (!isPublished) {
+                data.free();
+            }
         }
     }
 

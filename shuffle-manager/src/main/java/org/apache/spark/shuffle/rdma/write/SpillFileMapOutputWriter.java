@@ -31,13 +31,17 @@ public final class SpillFileMapOutputWriter implements SingleSpillShuffleMapOutp
     @Override
     public void transferMapSpillFile(File spill, long[] lengths, long[] sparkChecksums) throws IOException {
         ExtentChain data = new ExtentChain(pool);
+        boolean isPublished = false;
         try {
             load(spill.toPath(), data);
             data.seal();
+            MapOutputCatalog.checkLengths(id, lengths, data.length());
             catalog.publish(id, data, lengths, PartitionChecksums.of(data, lengths), pool);
-        } catch (IOException | RuntimeException e) {
-            data.free();
-            throw e;
+            isPublished = true;
+        } finally {
+            if (!isPublished) {
+                data.free();
+            }
         }
         Files.deleteIfExists(spill.toPath());
     }
