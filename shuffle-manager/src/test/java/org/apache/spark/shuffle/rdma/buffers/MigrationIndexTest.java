@@ -19,10 +19,12 @@ class MigrationIndexTest {
                     new Random(partitions).longs(partitions, 0, 1L << 40).toArray();
             int[] crcs = new Random(partitions).ints(partitions).toArray();
 
-            MigrationIndex decoded = MigrationIndex.decode(new MigrationIndex(lengths, crcs).encode());
+            MigrationIndex decoded =
+                    MigrationIndex.decode(new MigrationIndex(lengths, crcs, partitions % 2 == 0).encode());
 
             assertArrayEquals(lengths, decoded.lengths());
             assertArrayEquals(crcs, decoded.crcs());
+            assertEquals(partitions % 2 == 0, decoded.isRaw());
         }
     }
 
@@ -45,7 +47,7 @@ class MigrationIndexTest {
 
     @Test
     void decodingLeavesTheBufferAsItWas() throws IOException {
-        ByteBuffer index = new MigrationIndex(new long[] {1, 2}, new int[] {3, 4}).encode();
+        ByteBuffer index = new MigrationIndex(new long[] {1, 2}, new int[] {3, 4}, false).encode();
         int bytes = index.remaining();
 
         MigrationIndex.decode(index);

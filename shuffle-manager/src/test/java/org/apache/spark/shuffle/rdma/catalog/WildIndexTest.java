@@ -116,12 +116,13 @@ class WildIndexTest {
     void wildEntriesAreRefusedWithoutMemoryBeingTakenForThem() {
         int huge = Integer.MAX_VALUE;
         Entry[] wild = {
-            new Entry(1, 2, entry.generation(), huge, entry.indexSlab(), entry.indexOffset(), huge, 0),
-            new Entry(1, 2, entry.generation(), huge, entry.indexSlab(), Long.MAX_VALUE, huge, 0),
-            new Entry(1, 2, entry.generation(), PARTITIONS, 4095, 0, huge, 0),
-            new Entry(1, 2, entry.generation(), PARTITIONS, huge, 0, huge, 0),
-            new Entry(1, 2, entry.generation(), PARTITIONS, entry.indexSlab(), entry.indexOffset() + 64, 4096, 0),
-            new Entry(1, 2, entry.generation(), PARTITIONS, entry.indexSlab(), entry.indexOffset(), 0, 0)
+            new Entry(1, 2, entry.generation(), huge, entry.indexSlab(), entry.indexOffset(), huge, 0, false),
+            new Entry(1, 2, entry.generation(), huge, entry.indexSlab(), Long.MAX_VALUE, huge, 0, false),
+            new Entry(1, 2, entry.generation(), PARTITIONS, 4095, 0, huge, 0, false),
+            new Entry(1, 2, entry.generation(), PARTITIONS, huge, 0, huge, 0, false),
+            new Entry(
+                    1, 2, entry.generation(), PARTITIONS, entry.indexSlab(), entry.indexOffset() + 64, 4096, 0, false),
+            new Entry(1, 2, entry.generation(), PARTITIONS, entry.indexSlab(), entry.indexOffset(), 0, 0, false)
         };
         for (Entry wrong : wild) {
             assertThrows(IOException.class, () -> BlockReader.read(peer, wrong, 0, wrong.partitions()));

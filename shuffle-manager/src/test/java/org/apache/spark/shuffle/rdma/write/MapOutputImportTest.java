@@ -51,7 +51,7 @@ class MapOutputImportTest {
     void dataThenIndexMakeAMapOutput() throws IOException {
         imports.dataArrived(ID, data());
         assertTrue(memory.catalog().acquire(ID).isEmpty());
-        imports.indexArrived(ID, new MigrationIndex(LENGTHS, CRCS).encode());
+        imports.indexArrived(ID, new MigrationIndex(LENGTHS, CRCS, false).encode());
 
         assertArrayEquals(new byte[] {3, 4, 5}, read(2, 3));
         assertArrayEquals(DATA, read(0, 3));
@@ -73,7 +73,7 @@ class MapOutputImportTest {
 
     @Test
     void anEmptyMapOutputComesAsAnIndexAlone() throws IOException {
-        imports.indexArrived(ID, new MigrationIndex(new long[2], new int[2]).encode());
+        imports.indexArrived(ID, new MigrationIndex(new long[2], new int[2], false).encode());
 
         assertArrayEquals(new byte[0], read(0, 2));
     }
@@ -81,7 +81,7 @@ class MapOutputImportTest {
     @Test
     void anIndexOfDataThatDidNotArriveIsRefused() {
         IOException refusal = assertThrows(
-                IOException.class, () -> imports.indexArrived(ID, new MigrationIndex(LENGTHS, CRCS).encode()));
+                IOException.class, () -> imports.indexArrived(ID, new MigrationIndex(LENGTHS, CRCS, false).encode()));
 
         assertTrue(refusal.getMessage().contains("5 bytes, 0 have arrived"), refusal.getMessage());
         assertEquals(0, memory.inUse());
@@ -93,7 +93,7 @@ class MapOutputImportTest {
 
         assertThrows(
                 IOException.class,
-                () -> imports.indexArrived(ID, new MigrationIndex(new long[] {2, 4}, new int[2]).encode()));
+                () -> imports.indexArrived(ID, new MigrationIndex(new long[] {2, 4}, new int[2], false).encode()));
 
         assertEquals(0, memory.inUse());
         assertTrue(memory.catalog().acquire(ID).isEmpty());
@@ -107,7 +107,7 @@ class MapOutputImportTest {
 
         ChecksumMismatchException refusal = assertThrows(
                 ChecksumMismatchException.class,
-                () -> imports.indexArrived(ID, new MigrationIndex(LENGTHS, CRCS).encode()));
+                () -> imports.indexArrived(ID, new MigrationIndex(LENGTHS, CRCS, false).encode()));
 
         assertTrue(refusal.getMessage().contains("partition 2 of map 17 of shuffle 3"), refusal.getMessage());
         assertEquals(0, memory.inUse());
@@ -119,7 +119,7 @@ class MapOutputImportTest {
         imports.dataArrived(ID, data());
 
         assertThrows(IOException.class, () -> imports.indexArrived(ID, ByteBuffer.allocate(5)));
-        imports.indexArrived(ID, new MigrationIndex(LENGTHS, CRCS).encode());
+        imports.indexArrived(ID, new MigrationIndex(LENGTHS, CRCS, false).encode());
 
         assertArrayEquals(DATA, read(0, 3));
     }
