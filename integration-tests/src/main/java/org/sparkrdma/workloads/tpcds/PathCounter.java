@@ -10,14 +10,14 @@ import org.apache.spark.shuffle.rdma.metrics.PathBytes;
  * Reads the bytes by path in the driver. Executors report every {@code spark.shuffle.rdma.report.interval},
  * so that a reading counts when it did not move for longer than that.
  */
-final class PathCounter {
+public final class PathCounter {
     private static final long INTERVAL_MILLIS = 300;
     private static final int MOST_READINGS = 20;
 
     private PathCounter() {}
 
     /** All bytes read by the application so far; nothing with another shuffle manager. */
-    static PathBytes read() throws InterruptedException {
+    public static PathBytes read() throws InterruptedException {
         if (!(SparkEnv.get().shuffleManager() instanceof RdmaShuffleManager manager)) {
             return PathBytes.NONE;
         }

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Named workloads for measuring shuffles, and the application that runs them. */
+package org.sparkrdma.workloads.bench;
