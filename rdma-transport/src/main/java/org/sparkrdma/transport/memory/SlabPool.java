@@ -6,12 +6,8 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Deque;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -37,6 +33,7 @@ public final class SlabPool implements AutoCloseable {
     private final LongSupplier nanoClock;
     private final MemoryGuard guard;
     private final SlabListener listener;
+    private final LeakLog leaks;
 
     private final Object lock = new Object();
     private final Object growth = new Object();
@@ -46,13 +43,12 @@ public final class SlabPool implements AutoCloseable {
     private final List<Slab> slabs = new ArrayList<>();
 
     private final Map<Integer, Integer> generations = new HashMap<>();
-    private final Deque<Resting> quarantine = new ArrayDeque<>();
+    private final Quarantine quarantine;
     private long memory;
     private long memoryPeak;
     private long overflow;
     private long overflowPeak;
     private long used;
-    private long quarantined;
     private boolean isInUse;
     private boolean isClosed;
 
@@ -62,11 +58,6 @@ public final class SlabPool implements AutoCloseable {
     private long memoryFullUntil;
     private String memoryRefusal = "";
     private int nextOverflowDirectory;
-
-    /** Guarded by itself. */
-    private final Map<Extent, Throwable> sites = Collections.synchronizedMap(new IdentityHashMap<>());
-
-    private record Resting(Extent extent, long until) {}
 
     /**
      * @param options how the pool behaves
@@ -86,6 +77,8 @@ public final class SlabPool implements AutoCloseable {
         this.nanoClock = nanoClock;
         this.guard = guard;
         this.listener = listener;
+        this.leaks = new LeakLog(options.leakDetection());
+        this.quarantine = new Quarantine(options.quarantine(), nanoClock);
     }
 
     /** Largest extent that is sure to fit a slab of either kind. */
@@ -115,9 +108,7 @@ public final class SlabPool implements AutoCloseable {
                 growOverflow(size);
             }
         }
-        if (options.leakDetection()) {
-            sites.put(extent, new Throwable("allocated here"));
-        }
+        leaks.allocated(extent);
         return extent;
     }
 
@@ -132,10 +123,7 @@ public final class SlabPool implements AutoCloseable {
             shorter = extent.slab().shorten(extent, kept);
             used -= extent.length() - kept;
         }
-        Throwable site = sites.remove(extent);
-        if (site != null) {
-            sites.put(shorter, site);
-        }
+        leaks.replaced(extent, shorter);
         return shorter;
     }
 
@@ -147,36 +135,33 @@ public final class SlabPool implements AutoCloseable {
     public void free(Extent extent) {
         synchronized (lock) {
             extent.slab().takeBack(extent);
-            sites.remove(extent);
+            leaks.freed(extent);
             if (isClosed) {
                 used -= extent.length();
-                return;
+            } else {
+                quarantine.add(extent);
             }
-            quarantine.add(new Resting(
-                    extent, nanoClock.getAsLong() + options.quarantine().toNanos()));
-            quarantined += extent.length();
         }
     }
 
     /** What the pool holds. */
     public PoolUsage usage() {
         synchronized (lock) {
-            return new PoolUsage(options.memoryMax(), memory, memoryPeak, overflow, overflowPeak, used, quarantined);
+            return new PoolUsage(
+                    options.memoryMax(), memory, memoryPeak, overflow, overflowPeak, used, quarantine.bytes());
         }
     }
 
     /** Where the extents that are out were allocated; empty unless leak detection is on. */
     public List<Throwable> allocationSites() {
-        synchronized (sites) {
-            return List.copyOf(sites.values());
-        }
+        return leaks.sites();
     }
 
     /** Ends quarantines, lets idle overflow slabs go, and touches slabs ahead of need. Called now and then. */
     public void maintain() {
         boolean isShort;
         synchronized (lock) {
-            endQuarantines();
+            used -= quarantine.end();
             long free = 0;
             for (Slab slab : slabs) {
                 free += slab.isOverflow() ? 0 : slab.freeBytes();
@@ -205,9 +190,7 @@ public final class SlabPool implements AutoCloseable {
                 isClosed = true;
                 closing = List.copyOf(slabs);
                 slabs.clear();
-                quarantine.clear();
-                used -= quarantined;
-                quarantined = 0;
+                used -= quarantine.clear();
                 memory = 0;
                 overflow = 0;
             }
@@ -222,7 +205,7 @@ public final class SlabPool implements AutoCloseable {
         synchronized (lock) {
             checkOpen();
             isInUse = true;
-            endQuarantines();
+            used -= quarantine.end();
             for (Slab slab : slabs) {
                 Extent extent = slab.isOverflow() == fromOverflow ? slab.lend(size) : null;
                 if (extent != null) {
@@ -238,16 +221,6 @@ public final class SlabPool implements AutoCloseable {
     private void checkOpen() throws IOException {
         if (isClosed) {
             throw new IOException("the shuffle memory of this executor is closed: the executor is stopping");
-        }
-    }
-
-    private void endQuarantines() {
-        long now = nanoClock.getAsLong();
-        while (!quarantine.isEmpty() && quarantine.peek().until() - now <= 0) {
-            Extent extent = quarantine.remove().extent();
-            extent.slab().recycle(extent);
-            quarantined -= extent.length();
-            used -= extent.length();
         }
     }
 
@@ -361,7 +334,7 @@ public final class SlabPool implements AutoCloseable {
 
     private boolean hasFree(long size, boolean inOverflow) {
         synchronized (lock) {
-            endQuarantines();
+            used -= quarantine.end();
             return slabs.stream().anyMatch(slab -> slab.isOverflow() == inOverflow && slab.canLend(size));
         }
     }
