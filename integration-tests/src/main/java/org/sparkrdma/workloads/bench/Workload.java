@@ -37,6 +37,7 @@ public enum Workload {
     private static final int MAPS = 8;
     private static final int WIDE_COLUMNS = 36;
 
+    @SuppressWarnings("ImmutableEnumChecker") // A function without state.
     private final Function<SparkSession, Dataset<Row>> query;
 
     Workload(Function<SparkSession, Dataset<Row>> query) {
