@@ -25,7 +25,9 @@ final class TpcdsData {
     static Path ensure(Workspace workspace, BigDecimal scale) throws IOException, InterruptedException {
         String name = scale.stripTrailingZeros().toPlainString();
         Path folder = workspace.tpcdsData(name);
-        if (Files.exists(folder.resolve(STAMP))) {
+        String stamp = "scale " + name + ", " + GenerateTpcds.VERSION + "\n";
+        Path stampFile = folder.resolve(STAMP);
+        if (Files.exists(stampFile) && Files.readString(stampFile).equals(stamp)) {
             return folder;
         }
         System.err.println("generating TPC-DS data of scale " + name + " in " + folder);
@@ -59,7 +61,7 @@ final class TpcdsData {
         if (code != 0) {
             throw new IOException("the generator ended with code " + code + "; see above");
         }
-        Files.writeString(work.resolve(STAMP), "scale " + name + "\n");
+        Files.writeString(work.resolve(STAMP), stamp);
         Files.move(work, folder, StandardCopyOption.ATOMIC_MOVE);
         System.err.printf("generated in %.0f s%n", (System.nanoTime() - start) / 1e9);
         return folder;

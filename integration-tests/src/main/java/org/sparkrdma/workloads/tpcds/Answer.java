@@ -7,14 +7,11 @@ import java.math.MathContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -120,16 +117,14 @@ public record Answer(String schema, List<String> rows) {
     }
 
     private List<String> canonical() {
-        DataType[] types = Arrays.stream(((StructType) DataType.fromDDL(schema)).fields())
-                .map(StructField::dataType)
-                .toArray(DataType[]::new);
+        List<String> types = types();
         return rows.stream().map(row -> canonical(row, types)).sorted().toList();
     }
 
-    private static String canonical(String row, DataType[] types) {
+    private static String canonical(String row, List<String> types) {
         String[] fields = row.split("\t", -1);
-        for (int i = 0; i < Math.min(fields.length, types.length); i++) {
-            if ((types[i].equals(DataTypes.DoubleType) || types[i].equals(DataTypes.FloatType))
+        for (int i = 0; i < Math.min(fields.length, types.size()); i++) {
+            if ((types.get(i).equals("double") || types.get(i).equals("float"))
                     && !fields[i].equals("NULL")
                     && Double.isFinite(Double.parseDouble(fields[i]))) {
                 fields[i] = new BigDecimal(fields[i])
@@ -139,5 +134,23 @@ public record Answer(String schema, List<String> rows) {
             }
         }
         return String.join("\t", fields).strip();
+    }
+
+    /** The columns' types. Spark cannot parse its own catalog string, whose names are whole expressions without quotes. */
+    List<String> types() {
+        String columns = schema.substring("struct<".length(), schema.length() - 1);
+        List<String> types = new ArrayList<>();
+        int depth = 0;
+        int start = 0;
+        for (int i = 0; i <= columns.length(); i++) {
+            char c = i < columns.length() ? columns.charAt(i) : ',';
+            depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+            if (c == ',' && depth == 0) {
+                String column = columns.substring(start, i);
+                types.add(column.substring(column.lastIndexOf(':') + 1));
+                start = i + 1;
+            }
+        }
+        return types;
     }
 }

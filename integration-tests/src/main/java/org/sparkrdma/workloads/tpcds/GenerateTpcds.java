@@ -4,7 +4,6 @@ package org.sparkrdma.workloads.tpcds;
 import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.rpad;
 
-import io.trino.tpcds.Results;
 import io.trino.tpcds.Session;
 import io.trino.tpcds.Table;
 import java.io.IOException;
@@ -14,6 +13,8 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Spliterator;
+import java.util.Spliterators;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -47,6 +48,9 @@ public final class GenerateTpcds {
             Table.CATALOG_RETURNS,
             Table.WEB_RETURNS,
             Table.CUSTOMER_DEMOGRAPHICS);
+
+    /** What the data depends on besides its scale: data of another version is made anew. */
+    public static final String VERSION = "io.trino.tpcds 1.4, seed " + SeededRows.SEED;
 
     private GenerateTpcds() {}
 
@@ -119,9 +123,9 @@ public final class GenerateTpcds {
                 .withChunkNumber(chunk)
                 .withTable(table);
         // An order of the sales tables comes as lines, each with at most one return: the session names the table meant.
-        return StreamSupport.stream(Results.constructResults(table, session).spliterator(), false)
-                .map(lines -> lines.get(0))
-                .map(GenerateTpcds::row)
+        Iterator<List<List<String>>> lines = SeededRows.of(table, session);
+        return StreamSupport.stream(Spliterators.spliteratorUnknownSize(lines, Spliterator.ORDERED), false)
+                .map(line -> row(line.get(0)))
                 .iterator();
     }
 
