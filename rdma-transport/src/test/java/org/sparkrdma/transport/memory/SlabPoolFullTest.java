@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.sparkrdma.transport.memory.TestPools.SLAB;
 
 import java.io.IOException;
@@ -13,11 +12,11 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.transport.support.MemoryDirectory;
+import org.sparkrdma.transport.support.TmpfsMount;
 
 /** What a pool does when budget, file system or machine have no more. */
 class SlabPoolFullTest {
@@ -76,36 +75,30 @@ class SlabPoolFullTest {
     }
 
     @Test
-    void aFullMemoryFileSystemMeansDiskAndLeavesNothingBehind() throws Exception {
-        Path mount = Files.createDirectory(disk.resolve("tiny"));
-        mountTmpfs(mount, 3 * SLAB);
-        try (SlabPool pool = pools.memory(mount, 64 * SLAB).overflow(disk).build()) {
+    void aFullMemoryFileSystemMeansDiskAndLeavesNothingBehind() throws IOException {
+        try (TmpfsMount mount = TmpfsMount.create(disk, 3 * SLAB);
+                SlabPool pool =
+                        pools.memory(mount.path(), 64 * SLAB).overflow(disk).build()) {
             for (int i = 0; i < 3; i++) {
                 assertFalse(pool.allocate(SLAB).slab().isOverflow());
             }
             Extent fourth = pool.allocate(SLAB);
             assertTrue(fourth.slab().isOverflow());
-            try (var files = Files.list(mount)) {
+            try (var files = Files.list(mount.path())) {
                 assertEquals(0, files.count());
             }
             fourth.view().put(0, new byte[(int) SLAB]);
-        } finally {
-            new ProcessBuilder("umount", "-l", mount.toString()).start().waitFor();
         }
     }
 
     @Test
-    void aFileSystemThatFillsUpWhileASlabIsTouchedMeansTheSame() throws Exception {
-        Path mount = Files.createDirectory(disk.resolve("tiny"));
-        mountTmpfs(mount, 3 * SLAB);
-        try {
+    void aFileSystemThatFillsUpWhileASlabIsTouchedMeansTheSame() throws IOException {
+        try (TmpfsMount mount = TmpfsMount.create(disk, 3 * SLAB)) {
             SegmentFile.Factory files = new SegmentFile.Factory();
-            IOException full = assertThrows(IOException.class, () -> files.create(mount, 4 * SLAB));
+            IOException full = assertThrows(IOException.class, () -> files.create(mount.path(), 4 * SLAB));
             assertTrue(full.getMessage().contains("No space left"), full.getMessage());
-            assertEquals(3 * SLAB, Files.getFileStore(mount).getUsableSpace(), "nothing is left behind");
-            files.create(mount, 3 * SLAB).close();
-        } finally {
-            new ProcessBuilder("umount", "-l", mount.toString()).start().waitFor();
+            assertEquals(3 * SLAB, mount.usable(), "nothing is left behind");
+            files.create(mount.path(), 3 * SLAB).close();
         }
     }
 
@@ -175,14 +168,5 @@ class SlabPoolFullTest {
             assertTrue(Thread.interrupted());
             assertTrue(pool.allocate(SLAB).slab().isOverflow());
         }
-    }
-
-    private static void mountTmpfs(Path mount, long bytes) throws Exception {
-        Process process = new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=" + bytes, "tmpfs", mount.toString())
-                .redirectErrorStream(true)
-                .start();
-        assumeTrue(
-                process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0,
-                "a tmpfs cannot be mounted by this user");
     }
 }

@@ -4,8 +4,10 @@ package org.sparkrdma.transport.support;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -31,6 +33,21 @@ public final class MemoryDirectory implements AutoCloseable {
     /** Where it is. */
     public Path path() {
         return path;
+    }
+
+    /** Descriptors of this process that lead to files of this directory, whether they have a name or not. */
+    public int openFiles() throws IOException {
+        int open = 0;
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors) {
+                try {
+                    open += Files.readSymbolicLink(descriptor).toString().startsWith(path + "/") ? 1 : 0;
+                } catch (NoSuchFileException e) {
+                    // Closed since it was listed.
+                }
+            }
+        }
+        return open;
     }
 
     @Override
