@@ -80,7 +80,7 @@ final class BenchSide implements AutoCloseable {
         all.putAll(SIDES.get(name));
         Submission submission = cluster.submit(Application.of(RunBench.class.getName(), workspace.workloadsJar())
                 .withConf(all)
-                .withLimit(Duration.ofMinutes(2)));
+                .withLimit(Duration.ofHours(12)));
         String line = submission.nextLine(Duration.ofMinutes(3));
         while (!line.startsWith(RunBench.READY)) {
             line = submission.nextLine(Duration.ofMinutes(3));
