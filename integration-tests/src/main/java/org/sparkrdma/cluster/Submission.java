@@ -90,17 +90,30 @@ public final class Submission implements AutoCloseable {
      * @throws TimeoutException after the application's limit; the driver is killed by then
      */
     public int await() throws InterruptedException, TimeoutException {
-        if (!process.waitFor(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+        return await(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+    }
+
+    /** The same with a limit that starts now, whatever is left of the application's own. */
+    public int await(Duration limit) throws InterruptedException, TimeoutException {
+        if (!process.waitFor(limit.toNanos(), TimeUnit.NANOSECONDS)) {
             close();
-            throw new TimeoutException(
-                    application.mainClass() + " did not end within " + application.limit() + "\n" + tail(errors(), 40));
+            throw new TimeoutException(application.mainClass() + " did not end within its limit, of which " + limit
+                    + " were left\n" + tail(errors(), 40));
         }
         return process.exitValue();
     }
 
     /** Waits for the end; anything but exit code 0 is an error that shows the last lines of stderr. */
     public Submission awaitSuccess() throws InterruptedException, TimeoutException {
-        int code = await();
+        return success(await());
+    }
+
+    /** The same with a limit that starts now, whatever is left of the application's own. */
+    public Submission awaitSuccess(Duration limit) throws InterruptedException, TimeoutException {
+        return success(await(limit));
+    }
+
+    private Submission success(int code) {
         if (code != 0) {
             throw new IllegalStateException(
                     application.mainClass() + " ended with code " + code + "\n" + tail(errors(), 60));

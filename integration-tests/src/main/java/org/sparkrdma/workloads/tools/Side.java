@@ -23,6 +23,7 @@ import org.sparkrdma.workloads.tpcds.RunTpcds;
  */
 final class Side implements AutoCloseable {
     private static final Duration QUERY_LIMIT = Duration.ofMinutes(30);
+    private static final Duration END_LIMIT = Duration.ofMinutes(2);
 
     private final Shuffle shuffle;
     private final Path folder;
@@ -63,7 +64,7 @@ final class Side implements AutoCloseable {
         Application application = Application.of(RunTpcds.class.getName(), workspace.workloadsJar())
                 .withArguments(List.of("--data", data.toString(), "--out", folder.toString()))
                 .withConf(all)
-                .withLimit(Duration.ofMinutes(2)); // for the end, once its input ended
+                .withLimit(Duration.ofDays(1)); // each query has a limit of its own
         return new Side(shuffle, folder, cluster.submit(application));
     }
 
@@ -111,7 +112,7 @@ final class Side implements AutoCloseable {
     /** Lets the application end, and fails when it does not end well. */
     void finish() throws IOException, InterruptedException, TimeoutException {
         submission.endInput();
-        submission.awaitSuccess();
+        submission.awaitSuccess(END_LIMIT);
     }
 
     @Override
