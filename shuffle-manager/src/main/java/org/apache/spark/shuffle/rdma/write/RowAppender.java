@@ -54,7 +54,7 @@ final class RowAppender<K, V> implements RecordAppender<K, V> {
     }
 
     /** Rows are whole words. */
-    private static void copy(Object base, long offset, long to, int size) {
+    static void copy(Object base, long offset, long to, int size) {
         if (size > WORDWISE_BYTES) {
             Platform.copyMemory(base, offset, null, to, size);
         } else {
