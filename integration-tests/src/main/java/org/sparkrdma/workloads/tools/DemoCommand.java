@@ -113,8 +113,7 @@ public final class DemoCommand implements Callable<Integer> {
             QueryRun run) {
         static Line of(String query, Side builtin, Side rdma) throws IOException {
             Optional<String> failure = builtin.last(query).error().map(text -> "with the built-in shuffle: " + text);
-            Optional<String> difference =
-                    failure.isPresent() ? failure : rdma.differenceFrom(builtin.answer(query), query);
+            Optional<String> difference = failure.isPresent() ? failure : rdma.differenceFrom(builtin, query);
             QueryRun last = rdma.last(query);
             return new Line(
                     query,

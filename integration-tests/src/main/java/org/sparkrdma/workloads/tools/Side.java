@@ -16,6 +16,7 @@ import org.sparkrdma.cluster.Submission;
 import org.sparkrdma.workloads.tpcds.Answer;
 import org.sparkrdma.workloads.tpcds.QueryRun;
 import org.sparkrdma.workloads.tpcds.RunTpcds;
+import org.sparkrdma.workloads.tpcds.TpcdsQuery;
 
 /**
  * One side of a comparison: an application on the cluster that runs TPC-DS queries with one shuffle
@@ -82,14 +83,19 @@ final class Side implements AutoCloseable {
         }
     }
 
-    /** Why a query's last answer is not the expected one, or empty when it is. */
-    Optional<String> differenceFrom(Answer expected, String query) throws IOException {
+    /** Why a query's last answer is not the other side's, or empty when it is. */
+    Optional<String> differenceFrom(Side other, String query) throws IOException {
         Optional<String> error = last(query).error();
-        return error.isPresent() ? error : answer(query).differenceFrom(expected);
+        return error.isPresent() ? error : answer(query).differenceFrom(other.answer(query));
     }
 
-    /** The last answer to a query. */
-    Answer answer(String query) throws IOException {
+    /** Why a query's last answer is not the golden one, or empty when it is. */
+    Optional<String> differenceFromGolden(TpcdsQuery query) throws IOException {
+        Optional<String> error = last(query.name()).error();
+        return error.isPresent() ? error : answer(query.name()).masked().differenceFrom(Answer.parse(query.golden()));
+    }
+
+    private Answer answer(String query) throws IOException {
         return Answer.read(folder.resolve(query + ".out"));
     }
 

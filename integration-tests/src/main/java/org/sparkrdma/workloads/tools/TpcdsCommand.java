@@ -18,7 +18,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import org.sparkrdma.cluster.ClusterOptions;
 import org.sparkrdma.cluster.StandaloneCluster;
-import org.sparkrdma.workloads.tpcds.Answer;
 import org.sparkrdma.workloads.tpcds.QueryRun;
 import org.sparkrdma.workloads.tpcds.TpcdsQuery;
 import picocli.CommandLine.Command;
@@ -106,16 +105,15 @@ public final class TpcdsCommand implements Callable<Integer> {
     private Check check(TpcdsQuery query, Side rdma, Optional<Side> builtin) throws IOException {
         String name = query.name();
         if (golden) {
-            Answer expected = Answer.parse(query.golden());
             return new Check(
                     name,
-                    rdma.differenceFrom(expected, name),
-                    builtin.isPresent() ? builtin.get().differenceFrom(expected, name) : Optional.empty());
+                    rdma.differenceFromGolden(query),
+                    builtin.isPresent() ? builtin.get().differenceFromGolden(query) : Optional.empty());
         }
         Optional<String> failure = builtin.orElseThrow().last(name).error();
         return failure.isPresent()
                 ? new Check(name, rdma.last(name).error(), failure)
-                : new Check(name, rdma.differenceFrom(builtin.get().answer(name), name), Optional.empty());
+                : new Check(name, rdma.differenceFrom(builtin.get(), name), Optional.empty());
     }
 
     private int report(List<Check> checks) throws IOException {

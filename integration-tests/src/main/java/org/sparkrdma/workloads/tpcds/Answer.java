@@ -25,8 +25,6 @@ public record Answer(String schema, List<String> rows) {
     /** Doubles are compared to so many significant digits: their sums depend on the order of the rows. */
     public static final int DOUBLE_DIGITS = 10;
 
-    private static final String OMITTED = "[not included in comparison]";
-
     public Answer {
         rows = List.copyOf(rows);
     }
@@ -38,7 +36,7 @@ public record Answer(String schema, List<String> rows) {
             for (int i = 0; i < row.length(); i++) {
                 fields.add(text(row.get(i), schema.fields()[i].dataType()));
             }
-            lines.add(masked(String.join("\t", fields)));
+            lines.add(String.join("\t", fields));
         }
         return new Answer(schema.catalogString(), lines);
     }
@@ -56,14 +54,13 @@ public record Answer(String schema, List<String> rows) {
         throw new IllegalArgumentException("no text for a value of type " + type.catalogString());
     }
 
-    /** What the suite masks in every answer, and therefore in the golden files. */
-    private static String masked(String line) {
-        return line.replaceAll("#\\d+", "#x")
-                .replaceAll("Created By.*", "Created By " + OMITTED)
-                .replaceAll("Created Time.*", "Created Time " + OMITTED)
-                .replaceAll("Last Access.*", "Last Access " + OMITTED)
-                .replaceAll("Owner.*", "Owner " + OMITTED)
-                .replaceAll("@\\w*,", "@xxxxxxxx,");
+    /**
+     * This answer as the suite compares it: numbers after # are masked, those of the brands among
+     * them. Its other masks concern plans and catalogs, which no answer to TPC-DS holds.
+     */
+    public Answer masked() {
+        return new Answer(
+                schema, rows.stream().map(row -> row.replaceAll("#\\d+", "#x")).toList());
     }
 
     /** Reads the golden format: two headings, the schema and the rows. */

@@ -23,7 +23,8 @@ class AnswerTest {
         Row row = RowFactory.create(1, new BigDecimal("1.50"), "x #12", Date.valueOf("1999-02-28"), null);
         Answer answer = Answer.of(schema, List.of(row));
         assertEquals("struct<a:int,b:decimal(7,2),c:string,d:date,e:double>", answer.schema());
-        assertEquals(List.of("1\t1.50\tx #x\t1999-02-28\tNULL"), answer.rows());
+        assertEquals(List.of("1\t1.50\tx #12\t1999-02-28\tNULL"), answer.rows());
+        assertEquals(List.of("1\t1.50\tx #x\t1999-02-28\tNULL"), answer.masked().rows());
     }
 
     @Test
