@@ -136,8 +136,8 @@ class TaskFailureTest {
         }
     }
 
-    /** Flips a bit in the middle of one map output of each shuffle. */
-    private static void damage(ExecutorRuntime runtime) throws IOException {
+    /** Flips a bit in the middle of one map output. */
+    static void damage(ExecutorRuntime runtime) throws IOException {
         MapOutputId id = runtime.catalog().stored().get(0);
         MapOutput output = runtime.catalog().acquire(id).orElseThrow();
         StoredBlock block = runtime.catalog().read(output, 0, output.entry().partitions());
