@@ -3,6 +3,7 @@ package org.apache.spark.shuffle.rdma;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -81,14 +82,9 @@ final class ExecutorRuntime implements AutoCloseable {
         Optional<Path> memoryDirectory = writable(settings.shmDir());
         sweep(memoryDirectory, localDirectories);
 
-        Path directoryHome = memoryDirectory.orElse(localDirectories.get(0));
-        catalog = new MapOutputCatalog(executorId, files.create(directoryHome, DirectoryLayout.REGION_BYTES));
-        pool = new SlabPool(
-                options(settings, memoryDirectory, localDirectories),
-                files,
-                System::nanoTime,
-                MemoryGuard.ofMachine(),
-                catalog.slabListener());
+        SlabPoolOptions options = options(settings, memoryDirectory, localDirectories);
+        catalog = new MapOutputCatalog(executorId, directoryFile(files, memoryDirectory, localDirectories));
+        pool = new SlabPool(options, files, System::nanoTime, MemoryGuard.ofMachine(), catalog.slabListener());
         imports = new MapOutputImport(catalog, pool, System::nanoTime);
 
         boolean isSparkCompressing = conf.getBoolean("spark.shuffle.compress", true);
@@ -189,7 +185,7 @@ final class ExecutorRuntime implements AutoCloseable {
                 selector.maintain();
                 imports.maintain();
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // An exception would end the schedule for good, and nobody would know.
             LOG.warn("looking after the shuffle memory of executor {} failed; tried again", executorId, e);
         }
     }
@@ -213,6 +209,26 @@ final class ExecutorRuntime implements AutoCloseable {
 
     private static Optional<Path> writable(Path directory) {
         return Files.isDirectory(directory) && Files.isWritable(directory) ? Optional.of(directory) : Optional.empty();
+    }
+
+    /** In shared memory, or, if that is full or refuses, in the first local directory that takes it. */
+    private static SegmentFile directoryFile(
+            SegmentFile.Factory files, Optional<Path> memoryDirectory, List<Path> localDirectories) throws IOException {
+        List<Path> homes = new ArrayList<>();
+        memoryDirectory.ifPresent(homes::add);
+        homes.addAll(localDirectories);
+        IOException failure = new IOException("no directory takes a file of " + DirectoryLayout.REGION_BYTES
+                + " bytes: spark.shuffle.rdma.shm.dir and spark.local.dir were tried: " + homes);
+        for (Path home : homes) {
+            try {
+                return files.create(home, DirectoryLayout.REGION_BYTES);
+            } catch (ClosedByInterruptException e) {
+                throw e; // Says something about this thread, nothing about the directory.
+            } catch (IOException e) {
+                failure.addSuppressed(e);
+            }
+        }
+        throw failure;
     }
 
     private static void sweep(Optional<Path> memoryDirectory, List<Path> localDirectories) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.apache.spark.shuffle.rdma;
 
+import java.lang.ref.Cleaner;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.shuffle.rdma.buffers.LentManagedBuffer;
 import org.apache.spark.shuffle.rdma.catalog.MapOutput;
 
@@ -9,14 +12,22 @@ final class Lenders {
     /** Memory whose use somebody else ends. */
     static final LentManagedBuffer.Lender NOBODY = of(() -> {});
 
+    private static final Cleaner FORGOTTEN = Cleaner.create();
+
     private Lenders() {}
 
-    /** A map output that is held until the buffer is released. */
-    static LentManagedBuffer.Lender of(MapOutput output) {
-        return of(output::release);
+    /** One use of a map output, which ends once, however often it is told to. */
+    static Runnable oneUse(MapOutput output) {
+        AtomicBoolean isOver = new AtomicBoolean();
+        return () -> {
+            if (isOver.compareAndSet(false, true)) {
+                output.release();
+            }
+        };
     }
 
-    private static LentManagedBuffer.Lender of(Runnable giveBack) {
+    /** Ends a use when its owner ends it. */
+    static LentManagedBuffer.Lender of(Runnable use) {
         return new LentManagedBuffer.Lender() {
             @Override
             public void verifyAtEnd() {
@@ -25,8 +36,17 @@ final class Lenders {
 
             @Override
             public void giveBack() {
-                giveBack.run();
+                use.run();
             }
         };
+    }
+
+    /**
+     * Ends a use when its buffer was forgotten. Spark's server drops the blocks that it has looked up for a request when
+     * one more of the same request is not there, and threads without a task do not count their own uses.
+     */
+    static <B extends ManagedBuffer> B untilForgotten(B buffer, Runnable use) {
+        var unused = FORGOTTEN.register(buffer, use);
+        return buffer;
     }
 }

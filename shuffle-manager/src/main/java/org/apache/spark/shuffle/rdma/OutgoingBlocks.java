@@ -44,27 +44,39 @@ final class OutgoingBlocks {
 
     /** A block with its checksums in front. The map output is released with the answer. */
     ManagedBuffer framed(BlockRange range, MapOutput output, StoredBlock block, SerializerManager streams) {
+        Runnable use = Lenders.oneUse(output);
         if (output.entry().isRaw() && isCompressingRaw) {
-            return new LazyManagedBuffer(() -> compressedFrame(range, block, streams), output::release);
+            return Lenders.untilForgotten(
+                    new LazyManagedBuffer(() -> compressedFrame(range, block, streams), use), use);
         }
-        return frame(
+        ManagedBuffer frame = frame(
                 block,
                 block.lengths(),
                 block.crcs(),
                 block.slices(),
                 output.entry().isRaw(),
-                Lenders.of(output));
+                Lenders.of(use));
+        return Lenders.untilForgotten(frame, use);
     }
 
-    /** A block as Spark's own reader takes it. The map output is released with the answer. */
+    /**
+     * A block as Spark's own reader takes it by Netty; as a stream, which is how a thread of this executor that has no
+     * task reads it, as it lies here. The map output is released with the answer.
+     */
     ManagedBuffer plain(BlockRange range, MapOutput output, StoredBlock block, SerializerManager streams)
             throws IOException {
         block.verify(range.blockId() + " of this executor");
+        Runnable use = Lenders.oneUse(output);
+        LentManagedBuffer here = new LentManagedBuffer(block.slices(), Lenders.of(use));
         if (output.entry().isRaw() && isSparkCompressing) {
-            return new LazyManagedBuffer(
-                    () -> new LentManagedBuffer(compress(range, block, streams), Lenders.NOBODY), output::release);
+            return Lenders.untilForgotten(
+                    new LazyManagedBuffer(
+                            () -> new LentManagedBuffer(compress(range, block, streams), Lenders.NOBODY),
+                            here::createInputStream,
+                            here::release),
+                    use);
         }
-        return new LentManagedBuffer(block.slices(), Lenders.of(output));
+        return Lenders.untilForgotten(here, use);
     }
 
     private static ManagedBuffer compressedFrame(BlockRange range, StoredBlock block, SerializerManager streams)

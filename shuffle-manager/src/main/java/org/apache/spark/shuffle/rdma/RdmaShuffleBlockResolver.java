@@ -2,7 +2,6 @@
 package org.apache.spark.shuffle.rdma;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +30,8 @@ import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.ShuffleDataBlockId;
 import org.apache.spark.storage.ShuffleIndexBlockId;
 import org.apache.spark.util.TaskCompletionListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.Option;
 import scala.Tuple2;
 
@@ -42,6 +43,7 @@ import scala.Tuple2;
  * <p>Threading: task threads and Spark's network threads.
  */
 final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleBlockResolver.class);
     private static final int NOOP_REDUCE_ID = 0;
 
     private final RdmaShuffleManager manager;
@@ -129,8 +131,9 @@ final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
                     new ShuffleIndexBlockId(info.shuffleId(), info.mapId(), NOOP_REDUCE_ID),
                     new NioManagedBuffer(index)));
         } catch (IOException e) {
-            throw new UncheckedIOException(
-                    "map output " + info.mapId() + " of shuffle " + info.shuffleId() + " cannot be migrated", e);
+            // As Spark does with files that it cannot read: reducers find out, and the map output is computed anew.
+            LOG.warn("map output {} of shuffle {} cannot be migrated", info.mapId(), info.shuffleId(), e);
+            blocks.clear();
         } finally {
             output.release();
         }
@@ -155,7 +158,9 @@ final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
             } else if (task == null) {
                 buffer = runtime.outgoing().plain(wanted, output, block, streams);
             } else {
-                block.verify(wanted.blockId() + " of this executor");
+                if (runtime.readPaths().isVerifying()) {
+                    block.verify(wanted.blockId() + " of this executor");
+                }
                 // Spark does not count its own uses of local blocks: those of a task end with the task.
                 buffer = new LentManagedBuffer(block.slices(), Lenders.NOBODY);
                 task.addTaskCompletionListener((TaskCompletionListener) context -> output.release());

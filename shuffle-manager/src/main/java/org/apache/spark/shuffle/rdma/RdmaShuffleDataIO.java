@@ -4,6 +4,7 @@ package org.apache.spark.shuffle.rdma;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.SparkConf;
+import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.api.ShuffleDataIO;
 import org.apache.spark.shuffle.api.ShuffleDriverComponents;
 import org.apache.spark.shuffle.api.ShuffleExecutorComponents;
@@ -13,6 +14,7 @@ import org.apache.spark.shuffle.rdma.catalog.MapOutputCatalog.MapOutputId;
 import org.apache.spark.shuffle.rdma.write.ExtentMapOutputWriter;
 import org.apache.spark.shuffle.rdma.write.SpillFileMapOutputWriter;
 import org.apache.spark.shuffle.sort.io.LocalDiskShuffleDriverComponents;
+import org.apache.spark.util.TaskCompletionListener;
 
 /** Makes Spark's own shuffle writers end in extents; {@link RdmaShuffleManager} names it in Spark's settings. */
 public class RdmaShuffleDataIO implements ShuffleDataIO {
@@ -39,8 +41,13 @@ public class RdmaShuffleDataIO implements ShuffleDataIO {
 
         @Override
         public ShuffleMapOutputWriter createMapOutputWriter(int shuffleId, long mapId, int partitions) {
-            return new ExtentMapOutputWriter(
+            ExtentMapOutputWriter writer = new ExtentMapOutputWriter(
                     new MapOutputId(shuffleId, mapId), partitions, runtime.catalog(), runtime.pool());
+            TaskContext task = TaskContext.get();
+            if (task != null) {
+                task.addTaskCompletionListener((TaskCompletionListener) ended -> writer.taskEnded());
+            }
+            return writer;
         }
 
         @Override

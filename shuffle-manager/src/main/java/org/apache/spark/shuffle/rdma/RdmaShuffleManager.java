@@ -196,9 +196,18 @@ public class RdmaShuffleManager extends SortShuffleManager {
                 }
             };
         }
-        SparkEnv env = SparkEnv.get();
-        RpcEndpointRef driver = RpcUtils.makeDriverRef(PathReports.NAME, conf, env.rpcEnv());
-        return driver::send;
+        try {
+            RpcEndpointRef driver = RpcUtils.makeDriverRef(
+                    PathReports.NAME, conf, SparkEnv.get().rpcEnv());
+            return driver::send;
+        } catch (Exception e) { // Spark's Scala code throws checked exceptions that it does not declare.
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted while the driver was looked for", e);
+            }
+            LOG.warn("the driver will not be told of the bytes that this executor reads", e);
+            return report -> {};
+        }
     }
 
     private synchronized void setUpReports() {

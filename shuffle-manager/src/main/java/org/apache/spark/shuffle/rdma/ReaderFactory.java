@@ -73,7 +73,8 @@ final class ReaderFactory<K, C> {
                 runtime.readPaths(),
                 runtime.catalog(),
                 env.blockManager().blockManagerId(),
-                others -> readBySpark(others, isBatch));
+                others -> readBySpark(others, isBatch),
+                isBatch);
     }
 
     private boolean isForDirectRows() {

@@ -16,6 +16,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
  */
 public final class LazyManagedBuffer extends ManagedBuffer {
     private final Maker maker;
+    private final Opener opener;
     private final Runnable giveBack;
     private final AtomicInteger users = new AtomicInteger(1);
     private ManagedBuffer made;
@@ -27,12 +28,29 @@ public final class LazyManagedBuffer extends ManagedBuffer {
         ManagedBuffer make() throws IOException;
     }
 
+    /** Opens a stream of the block as this process reads it. */
+    @FunctionalInterface
+    public interface Opener {
+        /** A stream from the first byte on. */
+        InputStream open() throws IOException;
+    }
+
     /**
      * @param maker called at most once
      * @param giveBack called once, when nobody uses the block any more
      */
     public LazyManagedBuffer(Maker maker, Runnable giveBack) {
+        this(maker, null, giveBack);
+    }
+
+    /**
+     * @param maker called at most once
+     * @param opener of streams, where they differ from what is sent; may be null
+     * @param giveBack called once, when nobody uses the block any more
+     */
+    public LazyManagedBuffer(Maker maker, Opener opener, Runnable giveBack) {
         this.maker = maker;
+        this.opener = opener;
         this.giveBack = giveBack;
     }
 
@@ -52,7 +70,7 @@ public final class LazyManagedBuffer extends ManagedBuffer {
 
     @Override
     public InputStream createInputStream() throws IOException {
-        return made().createInputStream();
+        return opener == null ? made().createInputStream() : opener.open();
     }
 
     @Override

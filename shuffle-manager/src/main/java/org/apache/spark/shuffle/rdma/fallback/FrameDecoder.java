@@ -47,10 +47,7 @@ final class FrameDecoder {
         if (bytes.remaining() < BlockFrameLayout.FIXED_BYTES) {
             throw new TornReadException("block " + blockId + " came as a frame of " + bytes.remaining() + " bytes");
         }
-        int headerBytes = BlockFrameLayout.headerBytes(BlockFrameLayout.partitions(bytes));
-        if (bytes.remaining() < headerBytes) {
-            throw new TornReadException("the frame of block " + blockId + " ends within its header");
-        }
+        int headerBytes = headerBytes(blockId, bytes, bytes.remaining());
         ByteBuffer header = bytes.slice(0, headerBytes);
         BlockFrameLayout.verify(header);
         ByteBuffer body = bytes.slice(headerBytes, bytes.remaining() - headerBytes);
@@ -84,7 +81,7 @@ final class FrameDecoder {
             if (fixed.length < BlockFrameLayout.FIXED_BYTES) {
                 throw new TornReadException("block " + blockId + " came as a frame of " + fixed.length + " bytes");
             }
-            int headerBytes = BlockFrameLayout.headerBytes(BlockFrameLayout.partitions(ByteBuffer.wrap(fixed)));
+            int headerBytes = headerBytes(blockId, ByteBuffer.wrap(fixed), frame.size());
             ByteBuffer header = ByteBuffer.allocate(headerBytes);
             header.put(fixed).put(in.readNBytes(headerBytes - fixed.length));
             if (header.hasRemaining()) {
@@ -101,6 +98,14 @@ final class FrameDecoder {
                     transportConf, frame.getFile(), frame.getOffset() + headerBytes, bodyBytes);
             return new Decoded(block, BlockFrameLayout.isOverflow(header), BlockFrameLayout.isRaw(header));
         }
+    }
+
+    private static int headerBytes(String blockId, ByteBuffer fixed, long frameBytes) throws TornReadException {
+        int bytes = BlockFrameLayout.headerBytes(BlockFrameLayout.partitions(fixed));
+        if (bytes > frameBytes) {
+            throw new TornReadException("the frame of block " + blockId + " ends within its header");
+        }
+        return bytes;
     }
 
     private static void verify(String blockId, InputStream in, Partitions partitions) throws IOException {
@@ -132,6 +137,10 @@ final class FrameDecoder {
             for (int i = 0; i < count; i++) {
                 lengths[i] = BlockFrameLayout.length(header, i);
                 crcs[i] = BlockFrameLayout.crc32c(header, i);
+                if (lengths[i] > bodyBytes - sum) {
+                    throw new TornReadException("the frame of block " + blockId + " promises more than the " + bodyBytes
+                            + " bytes it holds");
+                }
                 sum += lengths[i];
             }
             if (sum != bodyBytes) {

@@ -73,6 +73,10 @@ public final class NettyPath {
                         } catch (IOException | RuntimeException e) {
                             damaged(range, e);
                             return;
+                        } catch (OutOfMemoryError e) {
+                            // Unanswered, the block would be waited for without end.
+                            receiver.failed(range, e);
+                            return;
                         }
                         try {
                             receiver.arrived(range, decoded.block(), decoded.isOverflow(), decoded.isRaw());

@@ -21,6 +21,7 @@ final class DirectRowIterator extends AbstractIterator<Product2<Object, UnsafeRo
     private final Iterator<BlockRun> runs;
     private final Consumer<BlockRun> aside;
     private final ShuffleReadMetricsReporter metrics;
+    private final boolean isBatch;
     private final UnsafeRow row;
     private final Tuple2<Object, UnsafeRow> record;
     private BlockRun run;
@@ -33,12 +34,18 @@ final class DirectRowIterator extends AbstractIterator<Product2<Object, UnsafeRo
      * @param runs what to read, in this order
      * @param numFields fields of a row
      * @param aside takes runs that have to be read another way
+     * @param isBatch whether a run counts as one block, as it does where Spark fetches it as one
      */
     DirectRowIterator(
-            List<BlockRun> runs, int numFields, Consumer<BlockRun> aside, ShuffleReadMetricsReporter metrics) {
+            List<BlockRun> runs,
+            int numFields,
+            Consumer<BlockRun> aside,
+            ShuffleReadMetricsReporter metrics,
+            boolean isBatch) {
         this.runs = runs.iterator();
         this.aside = aside;
         this.metrics = metrics;
+        this.isBatch = isBatch;
         this.row = new UnsafeRow(numFields);
         this.record = new Tuple2<>(0, row);
     }
@@ -100,7 +107,7 @@ final class DirectRowIterator extends AbstractIterator<Product2<Object, UnsafeRo
                 block = found.get();
                 cursor = new RowCursor(run.range().blockId(), block.block().slices(), row);
                 run.source().count(block);
-                metrics.incLocalBlocksFetched(run.blocks().size());
+                metrics.incLocalBlocksFetched(isBatch ? 1 : run.blocks().size());
                 metrics.incLocalBytesRead(block.block().bytes());
                 return true;
             }

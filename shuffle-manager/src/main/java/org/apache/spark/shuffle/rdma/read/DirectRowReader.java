@@ -16,7 +16,6 @@ import org.apache.spark.shuffle.rdma.fallback.PeerName;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.util.TaskCompletionListener;
-import org.sparkrdma.transport.api.PeerSession;
 import scala.Product2;
 import scala.Tuple2;
 import scala.Tuple3;
@@ -39,12 +38,14 @@ public final class DirectRowReader<K, C> implements ShuffleReader<K, C> {
     private final MapOutputCatalog catalog;
     private final BlockManagerId self;
     private final SparkReader<K, C> spark;
+    private final boolean isBatch;
 
     /**
      * @param wanted blocks by executor
      * @param numFields fields of a row
      * @param self this executor
      * @param spark reads what is not read in place
+     * @param isBatch whether neighbouring blocks of a map output count as one
      */
     public DirectRowReader(
             List<Tuple2<BlockManagerId, List<Tuple3<BlockId, Object, Object>>>> wanted,
@@ -54,7 +55,8 @@ public final class DirectRowReader<K, C> implements ShuffleReader<K, C> {
             ReadPaths paths,
             MapOutputCatalog catalog,
             BlockManagerId self,
-            SparkReader<K, C> spark) {
+            SparkReader<K, C> spark,
+            boolean isBatch) {
         this.wanted = wanted;
         this.numFields = numFields;
         this.context = context;
@@ -63,6 +65,7 @@ public final class DirectRowReader<K, C> implements ShuffleReader<K, C> {
         this.catalog = catalog;
         this.self = self;
         this.spark = spark;
+        this.isBatch = isBatch;
     }
 
     @Override
@@ -88,8 +91,8 @@ public final class DirectRowReader<K, C> implements ShuffleReader<K, C> {
         List<BlockRun> aside = new ArrayList<>();
         Iterator<Product2<K, C>> fetched = others.isEmpty() ? null : spark.read(others);
         @SuppressWarnings("unchecked")
-        Iterator<Product2<K, C>> rows = (Iterator<Product2<K, C>>) (Iterator<?>)
-                new DirectRowIterator(inPlace.stream().flatMap(List::stream).toList(), numFields, aside::add, metrics);
+        Iterator<Product2<K, C>> rows = (Iterator<Product2<K, C>>) (Iterator<?>) new DirectRowIterator(
+                inPlace.stream().flatMap(List::stream).toList(), numFields, aside::add, metrics, isBatch);
         return new InterruptibleIterator<>(context, new InTurn(rows, fetched, aside));
     }
 
@@ -98,9 +101,7 @@ public final class DirectRowReader<K, C> implements ShuffleReader<K, C> {
             return Optional.of(new OwnBlockSource(catalog, paths.counters(), paths.isVerifying()));
         }
         PeerName peer = new PeerName(address.executorId(), address.host(), address.port());
-        Optional<PeerSession> session =
-                paths.selector().session(peer, () -> paths.bootstrap().ask(peer));
-        return session.map(open -> new PeerBlockSource(peer, open, paths));
+        return paths.open(peer).map(open -> new PeerBlockSource(peer, open, paths));
     }
 
     private List<Tuple2<BlockManagerId, List<Tuple3<BlockId, Object, Object>>>> byAddress(List<BlockRun> runs) {

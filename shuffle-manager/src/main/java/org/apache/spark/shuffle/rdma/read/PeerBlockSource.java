@@ -24,12 +24,12 @@ final class PeerBlockSource implements BlockSource {
     private final String transport;
     private final List<StoredBlock> held = new ArrayList<>();
 
-    PeerBlockSource(PeerName peer, PeerSession session, ReadPaths paths) {
+    PeerBlockSource(PeerName peer, ReadPaths.Open open, ReadPaths paths) {
         this.peer = peer;
-        this.session = session;
+        this.session = open.session();
         this.paths = paths;
         this.blocks = new PeerBlocks(session, paths.readTimeoutMillis(), paths.isVerifying());
-        this.transport = paths.selector().path(peer).path();
+        this.transport = open.transport();
     }
 
     @Override
@@ -51,7 +51,10 @@ final class PeerBlockSource implements BlockSource {
     @Override
     public void failed(BlockRange range, Exception cause) {
         LOG.warn("{} from {}: {}; fetched by Netty instead", range.blockId(), peer, cause.toString());
-        paths.selector().markDown(peer, session, cause.toString());
+        if (!Thread.currentThread().isInterrupted()) {
+            // A task that is killed says nothing about the path.
+            paths.selector().markDown(peer, session, cause.toString());
+        }
     }
 
     @Override

@@ -56,8 +56,16 @@ final class PeerBlocks {
     void verifyUnchanged(BlockRange range, Entry entry) throws IOException {
         // What was read before must not be read after the directory is looked at again.
         VarHandle.acquireFence();
-        // A peer that has died recycles nothing: what is mapped of it stays as it was.
-        if (session.isAlive() && !lookup(range).equals(Optional.of(entry))) {
+        Optional<Entry> now;
+        try {
+            now = lookup(range);
+        } catch (IOException e) {
+            if (session.isAlive()) {
+                throw e;
+            }
+            return; // A peer that has died recycles nothing, and its session is closed: what is mapped stays as it was.
+        }
+        if (!now.equals(Optional.of(entry))) {
             throw new IOException("block " + range.blockId() + " was withdrawn by executor "
                     + session.peer().executorId() + " while it was being read");
         }

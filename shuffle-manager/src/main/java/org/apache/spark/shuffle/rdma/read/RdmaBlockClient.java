@@ -19,7 +19,6 @@ import org.apache.spark.shuffle.rdma.fallback.NettyPath;
 import org.apache.spark.shuffle.rdma.fallback.PeerName;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.transport.api.PeerSession;
 import org.sparkrdma.transport.wire.DirectoryEntryLayout.Entry;
 
 /**
@@ -60,9 +59,8 @@ final class RdmaBlockClient extends BlockStoreClient {
             paths.transfer().fetchBlocks(host, port, executorId, blockIds, listener, downloads);
             return;
         }
-        Optional<PeerSession> session =
-                paths.selector().session(peer, () -> paths.bootstrap().ask(peer));
-        List<BlockRange> rest = session.isEmpty() ? ranges : readDirect(peer, session.get(), ranges, listener);
+        Optional<ReadPaths.Open> open = paths.open(peer);
+        List<BlockRange> rest = open.isEmpty() ? ranges : readDirect(peer, open.get(), ranges, listener);
         if (!rest.isEmpty()) {
             paths.netty().fetch(peer, rest, new Deliver(listener), downloads);
         }
@@ -70,9 +68,8 @@ final class RdmaBlockClient extends BlockStoreClient {
 
     /** Reads what it can and answers the rest. */
     private List<BlockRange> readDirect(
-            PeerName peer, PeerSession session, List<BlockRange> ranges, BlockFetchingListener listener) {
-        PeerBlocks blocks = new PeerBlocks(session, paths.readTimeoutMillis(), paths.isVerifying());
-        String transport = paths.selector().path(peer).path();
+            PeerName peer, ReadPaths.Open open, List<BlockRange> ranges, BlockFetchingListener listener) {
+        PeerBlocks blocks = new PeerBlocks(open.session(), paths.readTimeoutMillis(), paths.isVerifying());
         List<BlockRange> rest = new ArrayList<>();
         for (int i = 0; i < ranges.size(); i++) {
             BlockRange range = ranges.get(i);
@@ -85,7 +82,10 @@ final class RdmaBlockClient extends BlockStoreClient {
                 }
             } catch (IOException | RuntimeException e) {
                 LOG.warn("{} from {}: {}; fetched by Netty instead", range.blockId(), peer, e.toString());
-                paths.selector().markDown(peer, session, e.toString());
+                if (!Thread.currentThread().isInterrupted()) {
+                    // A task that is killed says nothing about the path.
+                    paths.selector().markDown(peer, open.session(), e.toString());
+                }
                 rest.addAll(ranges.subList(i, ranges.size()));
                 return rest;
             }
@@ -95,7 +95,7 @@ final class RdmaBlockClient extends BlockStoreClient {
             }
             ManagedBuffer buffer = new LentBlock(blocks, range, entry.get(), block).buffer();
             try {
-                paths.counters().direct(transport, buffer.size(), block.isOverflow());
+                paths.counters().direct(open.transport(), buffer.size(), block.isOverflow());
                 raw.fetched(range.blockId(), entry.get().isRaw());
                 ledger.deliver(true, () -> listener.onBlockFetchSuccess(range.blockId(), buffer));
             } finally {
