@@ -47,12 +47,15 @@ ensure_packages() {
   if [ "$(id -u)" -ne 0 ]; then
     die "missing: ${missing[*]}; run this and try again: sudo sh -c '$line'"
   fi
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get -q update < /dev/null >&2 || log "apt-get update failed; trying with the lists that are there"
+  if ! apt-cache show openjdk-17-jdk-headless > /dev/null 2>&1; then
+    # Newer releases have newer JDKs only.
+    missing=("${missing[@]/openjdk-17-jdk-headless/default-jdk-headless}")
+  fi
   log "installing ${missing[*]}"
-  {
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get -q update &&
-      apt-get -q install -y --no-install-recommends "${missing[@]}"
-  } < /dev/null >&2 || die "could not install; run this by hand: $line"
+  apt-get -q install -y --no-install-recommends "${missing[@]}" < /dev/null >&2 ||
+    die "could not install; run this by hand: $line"
   has_jdk || die "the java in use is older than 17: set JAVA_HOME to a JDK of 17 or later"
 }
 
