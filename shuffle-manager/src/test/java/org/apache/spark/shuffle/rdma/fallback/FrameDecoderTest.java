@@ -117,7 +117,8 @@ class FrameDecoderTest {
         long quarter = 1L << 62;
         ByteBuffer header =
                 BlockFrameLayout.encode(new long[] {quarter, quarter, quarter, quarter, 5}, new int[5], false, false);
-        byte[] frame = Arrays.copyOf(header.array(), header.limit() + 5);
+        byte[] frame = new byte[header.remaining() + 5];
+        header.get(frame, 0, header.remaining());
 
         assertThrows(IOException.class, () -> decoder.decode("block", memory(frame)));
         assertThrows(IOException.class, () -> decoder.decode("block", file(frame)));
