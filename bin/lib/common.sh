@@ -78,7 +78,7 @@ build_jars() {
     [ -n "$newer" ] || return 0
   fi
   log "building (mvn package)"
-  mvn_quiet -DskipTests package || die "the build failed; see above"
+  mvn_quiet -Dmaven.test.skip=true package || die "the build failed; see above"
 }
 
 # Runs a main class of the workloads jar so that a signal to this script stops it in good order,
