@@ -90,6 +90,13 @@ final class Jobs {
         jobs.put(
                 "sql limit",
                 spark -> sql(rows(spark.session()).repartition(4).limit(10).select(functions.lit(1))));
+        jobs.put("sql read in part", spark -> rows(spark.session())
+                .repartition(2, functions.col("k"))
+                .toJavaRDD()
+                .mapPartitions(records -> IntStream.range(0, 5)
+                        .mapToObj(i -> String.valueOf(records.next().length()))
+                        .iterator())
+                .collect());
         return jobs;
     }
 

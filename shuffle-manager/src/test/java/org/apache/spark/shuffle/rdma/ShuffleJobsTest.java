@@ -112,7 +112,8 @@ class ShuffleJobsTest {
             } catch (java.util.concurrent.TimeoutException e) {
                 throw new IllegalStateException(e);
             }
-            if (!job.equals("sql limit")) { // How much is read of it is a matter of luck.
+            // What is read in part Spark counts only if it is read to the end.
+            if (!job.equals("sql limit") && !job.equals("sql read in part")) {
                 byJob.put(job, new LinkedHashMap<>(sums));
             }
         });

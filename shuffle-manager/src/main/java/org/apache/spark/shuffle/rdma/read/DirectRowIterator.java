@@ -72,6 +72,12 @@ final class DirectRowIterator extends AbstractIterator<Product2<Object, UnsafeRo
         return record;
     }
 
+    /** Counts the records that were read of a block that was not read to its end. */
+    void countRecords() {
+        metrics.incRecordsRead(records);
+        records = 0;
+    }
+
     private boolean advance() throws IOException {
         while (cursor == null || !cursor.advance()) {
             if (cursor != null) {
@@ -88,8 +94,7 @@ final class DirectRowIterator extends AbstractIterator<Product2<Object, UnsafeRo
         run.source().verifyUnchanged(block);
         cursor = null;
         block = null;
-        metrics.incRecordsRead(records);
-        records = 0;
+        countRecords();
     }
 
     private boolean openNext() {

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.TaskContext;
@@ -90,9 +91,12 @@ public final class DirectRowReader<K, C> implements ShuffleReader<K, C> {
         Collections.shuffle(inPlace);
         List<BlockRun> aside = new ArrayList<>();
         Iterator<Product2<K, C>> fetched = others.isEmpty() ? null : spark.read(others);
-        @SuppressWarnings("unchecked")
-        Iterator<Product2<K, C>> rows = (Iterator<Product2<K, C>>) (Iterator<?>) new DirectRowIterator(
+        DirectRowIterator direct = new DirectRowIterator(
                 inPlace.stream().flatMap(List::stream).toList(), numFields, aside::add, metrics, isBatch);
+        // Listeners are called last one first: before the metrics are merged.
+        context.addTaskCompletionListener((TaskCompletionListener) ended -> direct.countRecords());
+        @SuppressWarnings("unchecked")
+        Iterator<Product2<K, C>> rows = (Iterator<Product2<K, C>>) (Iterator<?>) direct;
         return new InterruptibleIterator<>(context, new InTurn(rows, fetched, aside));
     }
 
@@ -144,6 +148,9 @@ public final class DirectRowReader<K, C> implements ShuffleReader<K, C> {
 
         @Override
         public Product2<K, C> next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException("all rows were read");
+            }
             return current.next();
         }
     }

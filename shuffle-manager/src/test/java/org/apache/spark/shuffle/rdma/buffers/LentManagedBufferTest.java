@@ -3,22 +3,25 @@ package org.apache.spark.shuffle.rdma.buffers;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.FileRegion;
 import io.netty.channel.embedded.EmbeddedChannel;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
 import org.apache.spark.network.protocol.ChunkFetchSuccess;
 import org.apache.spark.network.protocol.MessageEncoder;
 import org.apache.spark.network.protocol.StreamChunkId;
@@ -119,7 +122,8 @@ class LentManagedBufferTest {
     void aChannelThatWritesPartiallyGetsEveryByteOnce() throws IOException {
         int[] lengths = {10, 0, 3_000_000, 17, 1_500_000};
         SlicesFileRegion region = new SlicesFileRegion(slices(lengths), 4_500_027);
-        Stingy channel = new Stingy();
+        CRC32C found = new CRC32C();
+        Stingy channel = new Stingy(found);
 
         while (region.transferred() < region.count()) {
             long before = region.transferred();
@@ -127,8 +131,34 @@ class LentManagedBufferTest {
             assertEquals(region.transferred(), before + written);
         }
 
-        assertArrayEquals(expected(lengths), channel.bytes.toByteArray());
+        CRC32C expected = new CRC32C();
+        expected.update(expected(lengths));
+        assertEquals(expected.getValue(), found.getValue());
         assertThrows(IllegalArgumentException.class, () -> region.transferTo(channel, 5));
+    }
+
+    @Test
+    void moreThanTwoGibibytesGoAsAFileRegion() throws IOException {
+        int slices = 2_100;
+        ByteBuffer mebibyte = slices(1 << 20).get(0);
+        CRC32C expected = new CRC32C();
+        for (int i = 0; i < slices; i++) {
+            expected.update(mebibyte.duplicate());
+        }
+        LentManagedBuffer buffer = new LentManagedBuffer(Collections.nCopies(slices, mebibyte), lender);
+        assertEquals((long) slices << 20, buffer.size());
+        assertThrows(IOException.class, buffer::nioByteBuffer);
+
+        FileRegion region = (FileRegion) buffer.convertToNetty();
+        CRC32C found = new CRC32C();
+        Stingy channel = new Stingy(found);
+        while (region.transferred() < region.count()) {
+            region.transferTo(channel, region.transferred());
+        }
+
+        assertEquals(expected.getValue(), found.getValue());
+        assertEquals(Integer.MAX_VALUE, buffer.createInputStream().available());
+        assertInstanceOf(InputStream.class, buffer.convertToNettyForSsl());
     }
 
     @Test
@@ -193,15 +223,18 @@ class LentManagedBufferTest {
 
     /** Takes little at a time, and now and then nothing. */
     private static final class Stingy implements WritableByteChannel {
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private final Checksum bytes;
         private int calls;
+
+        Stingy(Checksum bytes) {
+            this.bytes = bytes;
+        }
 
         @Override
         public int write(ByteBuffer source) {
-            int count = Math.min(source.remaining(), calls++ % 3 == 0 ? 0 : 99_991);
-            byte[] taken = new byte[count];
-            source.get(taken);
-            bytes.writeBytes(taken);
+            int count = Math.min(source.remaining(), calls++ % 3 == 0 ? 0 : 999_983);
+            bytes.update(source.slice(source.position(), count));
+            source.position(source.position() + count);
             return count;
         }
 
