@@ -58,6 +58,7 @@ final class ExecutorRuntime implements AutoCloseable {
     private final String executorId;
     private final SlabPool pool;
     private final DirectWritePolicy directWrite;
+    private final boolean isSparkOutputRaw;
     private final OutgoingBlocks outgoing;
     private final MapOutputCatalog catalog;
     private final MapOutputImport imports;
@@ -88,12 +89,14 @@ final class ExecutorRuntime implements AutoCloseable {
         imports = new MapOutputImport(catalog, pool, System::nanoTime);
 
         boolean isSparkCompressing = conf.getBoolean("spark.shuffle.compress", true);
+        boolean isSparkEncrypting = conf.getBoolean("spark.io.encryption.enabled", false);
         directWrite = new DirectWritePolicy(
                 settings.directWrite(),
                 settings.directWriteMaxPartitions(),
                 settings.compress(),
                 isSparkCompressing,
-                conf.getBoolean("spark.io.encryption.enabled", false));
+                isSparkEncrypting);
+        isSparkOutputRaw = !isSparkCompressing && !isSparkEncrypting;
         outgoing =
                 new OutgoingBlocks(isSparkCompressing && settings.compress() != CompressMode.NEVER, isSparkCompressing);
 
@@ -130,6 +133,11 @@ final class ExecutorRuntime implements AutoCloseable {
 
     DirectWritePolicy directWrite() {
         return directWrite;
+    }
+
+    /** Whether what Spark's own writers leave is neither compressed nor encrypted. */
+    boolean isSparkOutputRaw() {
+        return isSparkOutputRaw;
     }
 
     OutgoingBlocks outgoing() {

@@ -42,7 +42,11 @@ public class RdmaShuffleDataIO implements ShuffleDataIO {
         @Override
         public ShuffleMapOutputWriter createMapOutputWriter(int shuffleId, long mapId, int partitions) {
             ExtentMapOutputWriter writer = new ExtentMapOutputWriter(
-                    new MapOutputId(shuffleId, mapId), partitions, runtime.catalog(), runtime.pool());
+                    new MapOutputId(shuffleId, mapId),
+                    partitions,
+                    runtime.isSparkOutputRaw(),
+                    runtime.catalog(),
+                    runtime.pool());
             TaskContext task = TaskContext.get();
             if (task != null) {
                 task.addTaskCompletionListener((TaskCompletionListener) ended -> writer.taskEnded());
@@ -52,8 +56,8 @@ public class RdmaShuffleDataIO implements ShuffleDataIO {
 
         @Override
         public Optional<SingleSpillShuffleMapOutputWriter> createSingleFileMapOutputWriter(int shuffleId, long mapId) {
-            return Optional.of(
-                    new SpillFileMapOutputWriter(new MapOutputId(shuffleId, mapId), runtime.catalog(), runtime.pool()));
+            return Optional.of(new SpillFileMapOutputWriter(
+                    new MapOutputId(shuffleId, mapId), runtime.isSparkOutputRaw(), runtime.catalog(), runtime.pool()));
         }
     }
 }

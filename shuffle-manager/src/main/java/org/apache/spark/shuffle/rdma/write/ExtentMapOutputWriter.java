@@ -25,6 +25,7 @@ import org.sparkrdma.transport.memory.SlabPool;
  */
 public final class ExtentMapOutputWriter implements ShuffleMapOutputWriter {
     private final MapOutputId id;
+    private final boolean isRaw;
     private final MapOutputCatalog catalog;
     private final SlabPool pool;
     private final ExtentChain data;
@@ -34,8 +35,14 @@ public final class ExtentMapOutputWriter implements ShuffleMapOutputWriter {
     private int current = -1;
     private boolean isCommitted;
 
-    /** A writer for one map output. */
-    public ExtentMapOutputWriter(MapOutputId id, int partitions, MapOutputCatalog catalog, SlabPool pool) {
+    /**
+     * A writer for one map output.
+     *
+     * @param isRaw whether the bytes that come are the serializer's own, neither compressed nor encrypted
+     */
+    public ExtentMapOutputWriter(
+            MapOutputId id, int partitions, boolean isRaw, MapOutputCatalog catalog, SlabPool pool) {
+        this.isRaw = isRaw;
         this.id = id;
         this.catalog = catalog;
         this.pool = pool;
@@ -62,7 +69,7 @@ public final class ExtentMapOutputWriter implements ShuffleMapOutputWriter {
     @Override
     public MapOutputCommitMessage commitAllPartitions(long[] sparkChecksums) throws IOException {
         data.seal();
-        catalog.publish(id, data, lengths, crcs, pool);
+        catalog.publish(id, data, lengths, crcs, isRaw, pool);
         isCommitted = true;
         return MapOutputCommitMessage.of(lengths);
     }

@@ -18,11 +18,17 @@ import org.sparkrdma.transport.memory.SlabPool;
 /** Takes over the file that Spark's serialized writer leaves when it spilled only once: read into extents, deleted. */
 public final class SpillFileMapOutputWriter implements SingleSpillShuffleMapOutputWriter {
     private final MapOutputId id;
+    private final boolean isRaw;
     private final MapOutputCatalog catalog;
     private final SlabPool pool;
 
-    /** A writer for one map output. */
-    public SpillFileMapOutputWriter(MapOutputId id, MapOutputCatalog catalog, SlabPool pool) {
+    /**
+     * A writer for one map output.
+     *
+     * @param isRaw whether the bytes of the file are the serializer's own, neither compressed nor encrypted
+     */
+    public SpillFileMapOutputWriter(MapOutputId id, boolean isRaw, MapOutputCatalog catalog, SlabPool pool) {
+        this.isRaw = isRaw;
         this.id = id;
         this.catalog = catalog;
         this.pool = pool;
@@ -36,7 +42,7 @@ public final class SpillFileMapOutputWriter implements SingleSpillShuffleMapOutp
             load(spill.toPath(), data);
             data.seal();
             MapOutputCatalog.checkLengths(id, lengths, data.length());
-            catalog.publish(id, data, lengths, PartitionChecksums.of(data, lengths), pool);
+            catalog.publish(id, data, lengths, PartitionChecksums.of(data, lengths), isRaw, pool);
             isPublished = true;
         } finally {
             if (!isPublished) {

@@ -173,7 +173,7 @@ class ExtentMapOutputWriterTest {
     }
 
     private ExtentMapOutputWriter writer(int partitions) {
-        return new ExtentMapOutputWriter(ID, partitions, memory.catalog(), memory.pool());
+        return new ExtentMapOutputWriter(ID, partitions, false, memory.catalog(), memory.pool());
     }
 
     private byte[] read(int start, int end) throws IOException {

@@ -93,6 +93,6 @@ class SpillFileMapOutputWriterTest {
     }
 
     private SpillFileMapOutputWriter writer() {
-        return new SpillFileMapOutputWriter(ID, memory.catalog(), memory.pool());
+        return new SpillFileMapOutputWriter(ID, false, memory.catalog(), memory.pool());
     }
 }
