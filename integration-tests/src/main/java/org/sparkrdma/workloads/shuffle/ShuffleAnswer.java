@@ -31,7 +31,7 @@ public record ShuffleAnswer(long rows, long sum, long mix, long damaged) impleme
     static byte[] payload(long id, int width) {
         ByteBuffer bytes = ByteBuffer.allocate(width).order(ByteOrder.LITTLE_ENDIAN);
         for (int i = 0; bytes.remaining() >= Long.BYTES; i++) {
-            bytes.putLong(scramble(id + i));
+            bytes.putLong(scramble((id << Short.SIZE) + i));
         }
         while (bytes.hasRemaining()) {
             bytes.put((byte) id);
