@@ -108,6 +108,29 @@ class KilledProcessesIT {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void speculativeCopiesReplaceTheTasksOfAStoppedExecutor(Kind kind) throws Exception {
+        Application application = patient(kind)
+                .withConf("spark.speculation", "true")
+                .withConf("spark.speculation.quantile", "0.5")
+                .withConf("spark.speculation.minTaskRuntime", "100ms");
+        try (HeldJob job = HeldJob.start(cluster, application, ShuffleJob.WRITING, ShuffleJob.READING)) {
+            long victim = job.awaitAt(ShuffleJob.WRITING, 2).get(0);
+            signal("STOP", victim);
+            try {
+                job.release(ShuffleJob.WRITING);
+                long reader = job.awaitAt(ShuffleJob.READING, 1).get(0);
+                assertTrue(reader != victim, "the executor that stands still reads");
+            } finally {
+                // Its task goes on writing what somebody else has written meanwhile.
+                signal("CONT", victim);
+            }
+            job.release(ShuffleJob.READING);
+            job.finish().assertAnswer(ShuffleJobs.ROWS);
+        }
+    }
+
     @Test
     void allKilledAtOnce() throws Exception {
         try (StandaloneCluster doomed = StandaloneCluster.start(ItClusters.options(temporary.resolve("doomed")))) {
