@@ -4,12 +4,8 @@ package org.sparkrdma.it;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -61,30 +57,10 @@ class DegradedSettingsIT {
 
     @Test
     void executorsInProcessNamespacesOfTheirOwnReadByNetty() throws Exception {
-        Path javaHome = javaInNamespace();
-        JobResult result =
-                run(ShuffleJobs.plugin(Kind.SQL).withConf("spark.executorEnv.JAVA_HOME", javaHome.toString()));
+        JobResult result = run(WrappedJava.inProcessNamespace(ShuffleJobs.plugin(Kind.SQL), temporary));
         assertEquals(0, result.get("shm"), result::line);
         assertTrue(result.get("netty") > 0, result::line);
         assertEquals(0, result.get("retries"), result::line);
-    }
-
-    /** A folder that passes for a JDK, whose java runs in a process-id namespace of its own. */
-    private static Path javaInNamespace() throws IOException, InterruptedException {
-        int probe = new ProcessBuilder("unshare", "--pid", "--fork", "--mount-proc", "true")
-                .redirectErrorStream(true)
-                .start()
-                .waitFor();
-        assumeTrue(probe == 0, "no process-id namespace: it takes root");
-        Path home = temporary.resolve("jdk-in-namespace");
-        Files.createDirectories(home.resolve("bin"));
-        Path java = home.resolve("bin/java");
-        Files.writeString(
-                java,
-                "#!/bin/sh\nexec unshare --pid --fork --kill-child --mount-proc " + System.getProperty("java.home")
-                        + "/bin/java \"$@\"\n");
-        Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwxr-xr-x"));
-        return home;
     }
 
     @Test
@@ -110,6 +86,26 @@ class DegradedSettingsIT {
         JobResult result = run(ShuffleJobs.plugin(kind).withOptions("--master", master));
         assertTrue(result.get("local") > 0, result::line);
         assertEquals(master.startsWith("local-cluster"), result.get("shm") > 0, result::line);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SQL, 'shm,netty', spark.shuffle.compress=false",
+        "SQL, netty, spark.shuffle.compress=false",
+        "SQL, netty, spark.io.compression.codec=zstd",
+        "SQL, netty, spark.network.maxRemoteBlockSizeFetchToMem=1k",
+        "RDD, netty, spark.network.maxRemoteBlockSizeFetchToMem=1k",
+        "RDD, 'shm,netty', spark.serializer=org.apache.spark.serializer.KryoSerializer",
+        "RDD, netty, spark.serializer=org.apache.spark.serializer.KryoSerializer"
+    })
+    void settingsOfSparkThatChangeTheBytes(Kind kind, String paths, String setting) throws Exception {
+        String[] keyAndValue = setting.split("=", 2);
+        JobResult result = run(ShuffleJobs.plugin(kind)
+                .withConf("spark.shuffle.rdma.paths", paths)
+                .withConf(keyAndValue[0], keyAndValue[1]));
+        assertEquals(paths.equals("netty"), result.get("netty") > 0, result::line);
+        assertEquals(0, result.get("retries"), result::line);
+        assertEquals(0, result.get("failedTasks"), result::line);
     }
 
     @Test

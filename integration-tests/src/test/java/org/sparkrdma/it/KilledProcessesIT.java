@@ -111,7 +111,7 @@ class KilledProcessesIT {
     @ParameterizedTest
     @EnumSource(Kind.class)
     void speculativeCopiesReplaceTheTasksOfAStoppedExecutor(Kind kind) throws Exception {
-        Application application = patient(kind)
+        Application application = WrappedJava.hostPerExecutor(patient(kind), temporary)
                 .withConf("spark.speculation", "true")
                 .withConf("spark.speculation.quantile", "0.5")
                 .withConf("spark.speculation.minTaskRuntime", "100ms");

@@ -59,8 +59,9 @@ class ManyShufflesIT {
     @ParameterizedTest
     @EnumSource(Kind.class)
     void manySmallShufflesUnderSpeculation(Kind kind) throws Exception {
-        Application application = ShuffleJobs.plugin(
-                        kind, "--rows", Long.toString(ROWS), "--shuffles", Integer.toString(SHUFFLES))
+        Application small =
+                ShuffleJobs.plugin(kind, "--rows", Long.toString(ROWS), "--shuffles", Integer.toString(SHUFFLES));
+        Application application = WrappedJava.hostPerExecutor(small, temporary)
                 .withConf("spark.shuffle.rdma.quarantine", "200ms")
                 .withConf("spark.speculation", "true")
                 .withConf("spark.speculation.interval", "50ms")

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.sparkrdma.workloads.shuffle;
 
-import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -14,7 +13,7 @@ import java.nio.ByteOrder;
  * @param mix exclusive or over the ids, scrambled
  * @param damaged rows whose payload is not the one of their id
  */
-public record ShuffleAnswer(long rows, long sum, long mix, long damaged) implements Serializable {
+public record ShuffleAnswer(long rows, long sum, long mix, long damaged) {
     /** Over no rows. */
     public static final ShuffleAnswer NONE = new ShuffleAnswer(0, 0, 0, 0);
 
@@ -25,6 +24,15 @@ public record ShuffleAnswer(long rows, long sum, long mix, long damaged) impleme
             mix ^= scramble(id);
         }
         return new ShuffleAnswer(rows, rows * (rows - 1) / 2, mix, 0);
+    }
+
+    /** As tasks send it to the driver: Kryo knows no records. */
+    long[] toLongs() {
+        return new long[] {rows, sum, mix, damaged};
+    }
+
+    static ShuffleAnswer ofLongs(long[] longs) {
+        return new ShuffleAnswer(longs[0], longs[1], longs[2], longs[3]);
     }
 
     /** The payload of a row: bytes that no codec makes smaller. */

@@ -151,10 +151,10 @@ public final class ShuffleJob implements Callable<Integer> {
         new PausePoint(pauses, BETWEEN).pass();
         long half = rows / partitions / 2;
         PausePoint reading = new PausePoint(pauses, READING);
-        List<ShuffleAnswer> parts = spread.mapPartitions(
-                        read -> List.of(consume(read, half, reading)).iterator())
+        List<long[]> parts = spread.mapPartitions(
+                        read -> List.of(consume(read, half, reading).toLongs()).iterator())
                 .collect();
-        return parts.stream().reduce(ShuffleAnswer.NONE, ShuffleAnswer::plus);
+        return parts.stream().map(ShuffleAnswer::ofLongs).reduce(ShuffleAnswer.NONE, ShuffleAnswer::plus);
     }
 
     private static ShuffleAnswer consume(Iterator<Tuple2<Long, byte[]>> read, long pauseAt, PausePoint pause) {
