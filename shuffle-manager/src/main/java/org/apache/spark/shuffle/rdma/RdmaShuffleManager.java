@@ -58,7 +58,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
         super(conf);
         this.conf = conf;
         this.isDriver = isDriver;
-        this.settings = new RdmaShuffleConf(conf);
+        this.settings = readSettings(conf);
         this.activation = Activation.of(conf);
         this.resolver = new RdmaShuffleBlockResolver(conf, this);
         if (activation.isActive()) {
@@ -67,6 +67,16 @@ public class RdmaShuffleManager extends SortShuffleManager {
             declinePush();
         } else {
             LOG.warn("shuffles are Spark's plain sort shuffle: {}", activation.cause());
+        }
+    }
+
+    /** Spark wraps what a constructor throws in pages of stack trace: the sentence that matters is logged by itself. */
+    private static RdmaShuffleConf readSettings(SparkConf conf) {
+        try {
+            return new RdmaShuffleConf(conf);
+        } catch (IllegalArgumentException e) {
+            LOG.error("{}", e.getMessage());
+            throw e;
         }
     }
 
