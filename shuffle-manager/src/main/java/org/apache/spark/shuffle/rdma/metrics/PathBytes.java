@@ -10,7 +10,7 @@ import java.io.Serializable;
  * @param shm read from another executor's slabs mapped on the same host, bytes
  * @param rdma read by one-sided RDMA READ, bytes
  * @param netty read over Spark's own block transfer, bytes
- * @param overflow the part of the four above that lay in overflow files on local disk, bytes
+ * @param overflow of the four above, the bytes of blocks of which at least a piece lay in an overflow file on local disk
  */
 public record PathBytes(long local, long shm, long rdma, long netty, long overflow) implements Serializable {
     /** Nothing read yet. */
