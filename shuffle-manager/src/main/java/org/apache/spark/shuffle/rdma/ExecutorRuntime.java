@@ -207,12 +207,11 @@ final class ExecutorRuntime implements AutoCloseable {
     }
 
     private static List<Path> overflowDirectories(RdmaShuffleConf settings, BlockManager blockManager) {
-        List<Path> directories = settings.overflowDirs().isEmpty()
+        return settings.overflowDirs().isEmpty()
                 ? Arrays.stream(blockManager.diskBlockManager().localDirs())
                         .map(File::toPath)
                         .toList()
                 : settings.overflowDirs();
-        return directories;
     }
 
     private static Optional<Path> writable(Path directory) {

@@ -12,15 +12,15 @@ import org.sparkrdma.transport.wire.DirectoryEntryLayout.Entry;
  */
 public final class MapOutput {
     private final Entry entry;
-    private final MapOutputData data;
+    private final Runnable givingBackData;
     private final Extent index;
     private final SlabPool pool;
     /** One for the catalog and one for each reader; freed at 0, never raised from 0. */
     private final AtomicInteger users = new AtomicInteger(1);
 
-    MapOutput(Entry entry, MapOutputData data, Extent index, SlabPool pool) {
+    MapOutput(Entry entry, Runnable givingBackData, Extent index, SlabPool pool) {
         this.entry = entry;
-        this.data = data;
+        this.givingBackData = givingBackData;
         this.index = index;
         this.pool = pool;
     }
@@ -33,11 +33,6 @@ public final class MapOutput {
     /** Bytes of all partitions. */
     public long dataBytes() {
         return entry.dataBytes();
-    }
-
-    /** Whether some of it lies on local disk. */
-    public boolean hasOverflow() {
-        return data.hasOverflow();
     }
 
     boolean retain() {
@@ -54,7 +49,7 @@ public final class MapOutput {
     /** Ends one use. */
     public void release() {
         if (users.decrementAndGet() == 0) {
-            data.free();
+            givingBackData.run();
             pool.free(index);
         }
     }

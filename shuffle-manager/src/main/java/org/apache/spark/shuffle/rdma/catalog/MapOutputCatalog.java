@@ -122,7 +122,7 @@ public final class MapOutputCatalog implements AutoCloseable {
             pool.free(index);
             throw e;
         }
-        MapOutput output = new MapOutput(entry, data, index, pool);
+        MapOutput output = new MapOutput(entry, data.givingBack(), index, pool);
         AtomicReference<MapOutput> earlier = new AtomicReference<>();
         // In one step, so that whoever takes a whole shuffle away takes this one with it or leaves it alone.
         outputs.compute(id.shuffleId(), (shuffle, known) -> {

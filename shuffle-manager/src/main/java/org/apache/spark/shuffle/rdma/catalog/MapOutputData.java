@@ -18,11 +18,11 @@ public interface MapOutputData {
     /** Tells the pieces of a partition in order; asked for each partition once, in order. */
     void pieces(int partition, PieceSink sink);
 
-    /** Whether some of it lies on local disk. */
-    boolean hasOverflow();
-
-    /** Gives the memory back; doing so twice does nothing. */
-    void free();
+    /**
+     * What gives the memory back; running it twice does nothing. It is all that is kept for the life of the map output, so
+     * it must hold on to nothing that grows with the partitions.
+     */
+    Runnable givingBack();
 
     /** Takes pieces: {@code length} bytes at {@code offset} of a slab. */
     @FunctionalInterface

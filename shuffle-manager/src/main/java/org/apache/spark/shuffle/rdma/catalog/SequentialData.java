@@ -59,12 +59,7 @@ final class SequentialData implements MapOutputData {
     }
 
     @Override
-    public boolean hasOverflow() {
-        return chain.hasOverflow();
-    }
-
-    @Override
-    public void free() {
-        chain.free();
+    public Runnable givingBack() {
+        return chain::free;
     }
 }

@@ -34,7 +34,8 @@ final class PartitionChunks {
 
     private final SlabPool pool;
     private final int largestChunk;
-    private final List<Extent> extents = new ArrayList<>();
+    private final Extents owned;
+    private final List<Extent> extents;
     private final List<ByteBuffer> views = new ArrayList<>();
     /** Address of the current extent's first unused byte, and behind its last byte. */
     private long bump;
@@ -50,7 +51,6 @@ final class PartitionChunks {
     private final long[] lengths;
     private final CRC32C[] crcs;
     private final Pieces pieces = new Pieces();
-    private boolean isFreed;
 
     /**
      * @param pool where extents come from
@@ -59,6 +59,8 @@ final class PartitionChunks {
      */
     PartitionChunks(SlabPool pool, int partitions, int largestChunk) {
         this.pool = pool;
+        this.owned = new Extents(pool);
+        this.extents = owned.list;
         this.largestChunk = largestChunk;
         cursor = new long[partitions];
         limit = new long[partitions];
@@ -108,10 +110,7 @@ final class PartitionChunks {
 
     /** Gives all memory back; doing so twice does nothing. */
     void free() {
-        if (!isFreed) {
-            isFreed = true;
-            extents.forEach(pool::free);
-        }
+        owned.free();
     }
 
     private long nextChunk(int partition, int bytes) throws IOException {
@@ -134,7 +133,7 @@ final class PartitionChunks {
     }
 
     private void nextExtent(long atLeast) throws IOException {
-        if (isFreed) {
+        if (owned.isFreed) {
             throw new IOException("the map output was already given back");
         }
         long next = extents.isEmpty()
@@ -165,6 +164,24 @@ final class PartitionChunks {
         pieces.add(partition, extent.slab().id(), extent.offset() + from, used);
         lengths[partition] += used;
         start[partition] = cursor[partition];
+    }
+
+    /** The extents by themselves: what outlives the writing. */
+    private static final class Extents {
+        private final SlabPool pool;
+        private final List<Extent> list = new ArrayList<>();
+        private boolean isFreed;
+
+        Extents(SlabPool pool) {
+            this.pool = pool;
+        }
+
+        void free() {
+            if (!isFreed) {
+                isFreed = true;
+                list.forEach(pool::free);
+            }
+        }
     }
 
     /** Pieces in the order in which they were closed, in growing arrays. */
@@ -212,15 +229,12 @@ final class PartitionChunks {
     private final class Finished implements MapOutputData {
         private final long[] finalLengths;
         private final int[] checksums;
-        private final boolean hasOverflow;
-        /** Needed until the index is written. */
-        private Ordered ordered;
+        private final Ordered ordered;
 
         Finished(long[] finalLengths, int[] checksums, Ordered ordered) {
             this.finalLengths = finalLengths;
             this.checksums = checksums;
             this.ordered = ordered;
-            this.hasOverflow = extents.stream().anyMatch(extent -> extent.slab().isOverflow());
         }
 
         @Override
@@ -253,13 +267,8 @@ final class PartitionChunks {
         }
 
         @Override
-        public boolean hasOverflow() {
-            return hasOverflow;
-        }
-
-        @Override
-        public void free() {
-            PartitionChunks.this.free();
+        public Runnable givingBack() {
+            return owned::free;
         }
     }
 }
