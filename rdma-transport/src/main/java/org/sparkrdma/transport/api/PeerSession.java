@@ -24,7 +24,7 @@ public interface PeerSession extends AutoCloseable {
     /** Whether the peer still runs and has its memory open. */
     boolean isAlive();
 
-    /** Drops what is held of the peer's memory that the peer has itself given up. */
+    /** Drops what is held of the peer's memory that the peer has itself given up, or that nobody reads any more. */
     void dropStale();
 
     @Override

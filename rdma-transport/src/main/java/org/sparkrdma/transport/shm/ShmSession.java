@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.transport.api.PeerEndpoint;
 import org.sparkrdma.transport.api.PeerSession;
 import org.sparkrdma.transport.api.ReadLease;
@@ -22,8 +23,9 @@ import org.sparkrdma.transport.wire.SlabTableLayout.SlabEntry;
 import org.sparkrdma.transport.wire.TornReadException;
 
 /**
- * One peer's slabs, each mapped when it is first read and dropped when the peer gives it up. A read is a view of the
- * peer's own memory: no copy, no lock.
+ * One peer's slabs, each mapped when it is first read, and dropped when the peer gives it up, when nobody has read the
+ * peer for a while, and when so much was read that too many of its pages would stay resident here. A read is a view of
+ * the peer's own memory: no copy, no lock.
  *
  * <p>Threading: any thread reads; the session's lock guards the making of mappings.
  */
@@ -33,14 +35,20 @@ final class ShmSession implements PeerSession {
 
     private final PeerEndpoint peer;
     private final MappedFile directory;
+    private final ResidentBound resident;
     private final Map<Integer, MappedSlab> slabs = new ConcurrentHashMap<>();
     private final AtomicBoolean isClosed = new AtomicBoolean();
+    /** The round of {@link ResidentBound} that the mappings are of. */
+    private final AtomicLong round = new AtomicLong();
+
+    private volatile boolean isIdle;
 
     private record MappedSlab(SlabEntry entry, MappedFile file) {}
 
-    ShmSession(PeerEndpoint peer, MappedFile directory) {
+    ShmSession(PeerEndpoint peer, MappedFile directory, ResidentBound resident) {
         this.peer = peer;
         this.directory = directory;
+        this.resident = resident;
     }
 
     @Override
@@ -78,10 +86,11 @@ final class ShmSession implements PeerSession {
     public void dropStale() {
         try {
             for (MappedSlab mapped : slabs.values()) {
-                if (!isCurrent(mapped)) {
+                if (isIdle || !isCurrent(mapped)) {
                     drop(mapped);
                 }
             }
+            isIdle = true;
         } catch (TransportException e) {
             // Closed meanwhile, which drops all.
         }
@@ -96,6 +105,14 @@ final class ShmSession implements PeerSession {
     }
 
     private ReadLease lease(RemoteRange range) throws TransportException {
+        if (isIdle) {
+            isIdle = false;
+        }
+        long now = resident.count(range.length());
+        long before = round.get();
+        if (now != before && round.compareAndSet(before, now)) {
+            slabs.values().forEach(this::drop);
+        }
         MappedFile file = retained(range.slabId());
         if (range.offset() > file.length() - range.length()) {
             file.release();

@@ -19,16 +19,21 @@ import org.sparkrdma.transport.wire.DirectoryLayout;
  * the mapped directory proves that the memory is the peer's.
  */
 public final class ShmTransport implements BlockTransport {
+    /** Small beside what a job reads, so that mapping anew costs next to nothing; small beside an executor, too. */
+    private static final long RESIDENT_BYTES = 32L << 20;
+
     private final HostIdentity host;
+    private final ResidentBound resident;
     private final Availability availability;
 
     /** Probes this host. */
     public ShmTransport() {
-        this(HostIdentity.current());
+        this(HostIdentity.current(), RESIDENT_BYTES);
     }
 
-    ShmTransport(HostIdentity host) {
+    ShmTransport(HostIdentity host, long residentBytes) {
         this.host = host;
+        this.resident = new ResidentBound(residentBytes);
         this.availability = host.isKnown()
                 ? Availability.AVAILABLE
                 : Availability.unavailable("this system has no /proc to find peers' memory by");
@@ -75,7 +80,7 @@ public final class ShmTransport implements BlockTransport {
             directory.close();
             throw new TransportException("executor " + peer.executorId() + " at " + path + ": " + refusal);
         }
-        return new ShmSession(peer, directory);
+        return new ShmSession(peer, directory, resident);
     }
 
     @Override
