@@ -6,9 +6,15 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
+import java.util.function.ToLongFunction;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.rdma.RdmaShuffleManager;
+import org.apache.spark.shuffle.rdma.metrics.ExecutorReport;
 import org.apache.spark.shuffle.rdma.metrics.PathBytes;
+import org.apache.spark.shuffle.rdma.metrics.SlabBytes;
 import org.apache.spark.sql.SparkSession;
 import org.sparkrdma.workloads.tpcds.PathCounter;
 
@@ -37,8 +43,6 @@ public final class RunBench {
 
     private static BenchRun run(SparkSession spark, StageFigures stages, Workload workload)
             throws InterruptedException, TimeoutException {
-        // The shuffles of earlier runs go when the driver's collector finds them unused.
-        System.gc();
         PathBytes before = PathCounter.read();
         stages.take();
         long start = System.nanoTime();
@@ -53,6 +57,21 @@ public final class RunBench {
         figures.put("shm_bytes", (double) bytes.shm());
         figures.put("netty_bytes", (double) bytes.netty());
         figures.put("overflow_bytes", (double) bytes.overflow());
+        List<SlabBytes> slabs = slabs();
+        figures.put("live_bytes", largest(slabs, SlabBytes::live));
+        figures.put("slab_bytes", largest(slabs, SlabBytes::memory));
+        // The run's map outputs go when the driver's collector finds them unused: now, not in this side's next turn.
+        System.gc();
         return new BenchRun(answer, figures);
+    }
+
+    private static List<SlabBytes> slabs() {
+        return SparkEnv.get().shuffleManager() instanceof RdmaShuffleManager manager
+                ? manager.executorReports().stream().map(ExecutorReport::slabs).toList()
+                : List.of();
+    }
+
+    private static double largest(List<SlabBytes> slabs, ToLongFunction<SlabBytes> figure) {
+        return slabs.stream().mapToLong(figure).max().orElse(0);
     }
 }

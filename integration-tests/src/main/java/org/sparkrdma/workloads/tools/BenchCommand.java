@@ -132,7 +132,9 @@ public final class BenchCommand implements Callable<Integer> {
                 workload.label(), runs, warmup, Machine.describe());
         System.out.printf("%-24s", "side");
         SHOWN.forEach(figure -> System.out.printf(" %18s", figure));
-        System.out.printf(" %6s %6s %9s %9s %9s %9s%n", "wall", "cpu", "peak MB", "local MB", "shm MB", "netty MB");
+        System.out.printf(
+                " %6s %6s %8s %8s %8s %8s %8s %8s%n",
+                "wall", "cpu", "peak MB", "live MB", "slab MB", "local MB", "shm MB", "netty MB");
         double bestWall = best(workload, running, "wall_s");
         double bestCpu = best(workload, running, "cpu_s");
         for (BenchSide side : running) {
@@ -144,15 +146,19 @@ public final class BenchCommand implements Callable<Integer> {
                         side.median(workload, figure), values.get(0), values.get(values.size() - 1));
             }
             System.out.printf(
-                    " %6.2f %6.2f %9.0f %9.1f %9.1f %9.1f%n",
+                    " %6.2f %6.2f %8.0f %8.0f %8.0f %8.1f %8.1f %8.1f%n",
                     side.median(workload, "wall_s") / bestWall,
                     side.median(workload, "cpu_s") / bestCpu,
                     side.median(workload, "peak_resident_bytes") / MB,
+                    side.median(workload, "live_bytes") / MB,
+                    side.median(workload, "slab_bytes") / MB,
                     side.median(workload, "local_bytes") / MB,
                     side.median(workload, "shm_bytes") / MB,
                     side.median(workload, "netty_bytes") / MB);
         }
-        System.out.println("wall, cpu: ratio to the best of the built-in sides");
+        System.out.println(
+                "wall, cpu: ratio to the best of the built-in sides; peak: the largest resident memory of an executor;"
+                        + " live: of its map outputs; slab: its slabs; local, shm, netty: bytes read by path in a run");
     }
 
     /** The lowest median of the built-in sides; of all sides where there is none. */

@@ -98,6 +98,7 @@ final class BenchSide implements AutoCloseable {
 
     /** Runs a workload now and waits for its end; counted runs are kept. */
     BenchRun run(Workload workload, boolean isCounted) throws IOException, InterruptedException, TimeoutException {
+        resetPeakResident();
         double before = processCpuSeconds();
         submission.send(workload.label());
         String line = submission.nextLine(RUN_LIMIT);
@@ -159,7 +160,14 @@ final class BenchSide implements AutoCloseable {
         return ticks / CLOCK_TICKS;
     }
 
-    /** The largest resident memory that an executor has had so far, shared pages included. */
+    /** From here on the kernel counts peaks of resident memory anew. */
+    private void resetPeakResident() throws IOException {
+        for (ClusterJvm executor : executors()) {
+            Files.writeString(proc(executor, "clear_refs"), "5");
+        }
+    }
+
+    /** The largest resident memory that an executor has had since the peaks were reset, shared pages included. */
     private double peakResidentBytes() throws IOException {
         double peak = 0;
         for (ClusterJvm executor : executors()) {

@@ -24,9 +24,10 @@ import org.apache.spark.shuffle.rdma.config.RdmaShuffleConf;
 import org.apache.spark.shuffle.rdma.fallback.Bootstrap;
 import org.apache.spark.shuffle.rdma.fallback.NettyPath;
 import org.apache.spark.shuffle.rdma.fallback.PeerName;
+import org.apache.spark.shuffle.rdma.metrics.ExecutorReport;
+import org.apache.spark.shuffle.rdma.metrics.ExecutorReporter;
 import org.apache.spark.shuffle.rdma.metrics.PathCounters;
-import org.apache.spark.shuffle.rdma.metrics.PathReport;
-import org.apache.spark.shuffle.rdma.metrics.PathReporter;
+import org.apache.spark.shuffle.rdma.metrics.SlabBytes;
 import org.apache.spark.shuffle.rdma.read.ReadPaths;
 import org.apache.spark.shuffle.rdma.write.DirectWritePolicy;
 import org.apache.spark.shuffle.rdma.write.MapOutputImport;
@@ -35,7 +36,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.transport.api.BlockTransport;
 import org.sparkrdma.transport.memory.MemoryGuard;
-import org.sparkrdma.transport.memory.PoolUsage;
 import org.sparkrdma.transport.memory.SegmentFile;
 import org.sparkrdma.transport.memory.SegmentNames;
 import org.sparkrdma.transport.memory.SlabPool;
@@ -65,7 +65,7 @@ final class ExecutorRuntime implements AutoCloseable {
     private final PathSelector<PeerName> selector;
     private final ReadPaths readPaths;
     private final PathCounters counters = new PathCounters();
-    private final PathReporter reporter;
+    private final ExecutorReporter reporter;
     private final ScheduledExecutorService caretaker;
     private long round;
 
@@ -75,7 +75,7 @@ final class ExecutorRuntime implements AutoCloseable {
      * @param blockManager initialized
      * @param send carries reports to the driver
      */
-    ExecutorRuntime(RdmaShuffleConf settings, SparkConf conf, BlockManager blockManager, Consumer<PathReport> send)
+    ExecutorRuntime(RdmaShuffleConf settings, SparkConf conf, BlockManager blockManager, Consumer<ExecutorReport> send)
             throws IOException {
         executorId = blockManager.blockManagerId().executorId();
         SegmentFile.Factory files = new SegmentFile.Factory();
@@ -111,7 +111,8 @@ final class ExecutorRuntime implements AutoCloseable {
                 counters,
                 settings.checksumVerify(),
                 READ_TIMEOUT_MILLIS);
-        reporter = new PathReporter(executorId, counters, send);
+        reporter = new ExecutorReporter(
+                () -> new ExecutorReport(executorId, counters.read(), SlabBytes.of(pool.usage())), send);
         caretaker = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "rdma-shuffle-caretaker");
             thread.setDaemon(true);
@@ -166,13 +167,11 @@ final class ExecutorRuntime implements AutoCloseable {
     public void close() {
         caretaker.shutdownNow();
         report();
-        PoolUsage usage = pool.usage();
         LOG.info(
-                "executor {} read {}; slabs: at most {} bytes in memory, {} on local disk",
+                "executor {} read {}; {}",
                 executorId,
                 counters.read().describe(),
-                usage.memoryPeak(),
-                usage.overflowPeak());
+                SlabBytes.of(pool.usage()).describe());
         selector.close();
         try {
             catalog.close();

@@ -3,6 +3,7 @@ package org.apache.spark.shuffle.rdma;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.function.Consumer;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
@@ -18,9 +19,9 @@ import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
 import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.rdma.catalog.MapOutputCatalog.MapOutputId;
 import org.apache.spark.shuffle.rdma.config.RdmaShuffleConf;
+import org.apache.spark.shuffle.rdma.metrics.ExecutorReport;
+import org.apache.spark.shuffle.rdma.metrics.ExecutorReports;
 import org.apache.spark.shuffle.rdma.metrics.PathBytes;
-import org.apache.spark.shuffle.rdma.metrics.PathReport;
-import org.apache.spark.shuffle.rdma.metrics.PathReports;
 import org.apache.spark.shuffle.rdma.write.DirectShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.util.RpcUtils;
@@ -46,7 +47,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     /** Guarded by this for making and closing; read without. */
     private volatile ExecutorRuntime runtime;
 
-    private volatile PathReports reports;
+    private volatile ExecutorReports reports;
     private boolean isStopped;
 
     /**
@@ -91,8 +92,14 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
     /** On the driver: bytes read by path in the whole application, as far as executors have reported them. */
     public PathBytes pathBytes() {
-        PathReports current = reports;
+        ExecutorReports current = reports;
         return current == null ? PathBytes.NONE : current.sum();
+    }
+
+    /** On the driver: what each executor has read and what memory it holds, as of its last report. */
+    public List<ExecutorReport> executorReports() {
+        ExecutorReports current = reports;
+        return current == null ? List.of() : current.latest();
     }
 
     @Override
@@ -167,6 +174,11 @@ public class RdmaShuffleManager extends SortShuffleManager {
         }
         if (isDriver && activation.isActive()) {
             LOG.info("shuffle blocks read in this application: {}", pathBytes().describe());
+            executorReports()
+                    .forEach(report -> LOG.info(
+                            "executor {}: {}",
+                            report.executorId(),
+                            report.slabs().describe()));
         }
         super.stop();
     }
@@ -197,10 +209,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
     }
 
     /** Reports stay within the process on a driver that runs its own tasks. */
-    private Consumer<PathReport> reportChannel() {
+    private Consumer<ExecutorReport> reportChannel() {
         if (isDriver) {
             return report -> {
-                PathReports current = reports;
+                ExecutorReports current = reports;
                 if (current != null) {
                     current.accept(report);
                 }
@@ -208,7 +220,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
         }
         try {
             RpcEndpointRef driver = RpcUtils.makeDriverRef(
-                    PathReports.NAME, conf, SparkEnv.get().rpcEnv());
+                    ExecutorReports.NAME, conf, SparkEnv.get().rpcEnv());
             return driver::send;
         } catch (Exception e) { // Spark's Scala code throws checked exceptions that it does not declare.
             if (e instanceof InterruptedException) {
@@ -222,8 +234,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
     private synchronized void setUpReports() {
         if (reports == null) {
-            PathReports endpoint = new PathReports(SparkEnv.get().rpcEnv());
-            endpoint.rpcEnv().setupEndpoint(PathReports.NAME, endpoint);
+            ExecutorReports endpoint = new ExecutorReports(SparkEnv.get().rpcEnv());
+            endpoint.rpcEnv().setupEndpoint(ExecutorReports.NAME, endpoint);
             reports = endpoint;
         }
     }

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Counters of what was read by which path, and their way to the driver; depends on Spark's RPC and the JDK. */
+/** What was read by which path and what memory is held, and the way to the driver; depends on Spark's RPC and the transport's memory. */
 package org.apache.spark.shuffle.rdma.metrics;

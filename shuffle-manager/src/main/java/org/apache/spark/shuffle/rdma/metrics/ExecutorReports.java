@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.apache.spark.shuffle.rdma.metrics;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.rpc.RpcEndpoint;
@@ -10,15 +11,15 @@ import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
 
 /** The driver's end: the last report of each executor. */
-public final class PathReports implements RpcEndpoint {
+public final class ExecutorReports implements RpcEndpoint {
     /** Name under which executors find the driver's end. */
-    public static final String NAME = "RdmaShufflePathReports";
+    public static final String NAME = "RdmaShuffleExecutorReports";
 
     private final RpcEnv rpcEnv;
-    private final Map<String, PathBytes> totals = new ConcurrentHashMap<>();
+    private final Map<String, ExecutorReport> latest = new ConcurrentHashMap<>();
 
     /** An end that still has to be set up under {@link #NAME}. */
-    public PathReports(RpcEnv rpcEnv) {
+    public ExecutorReports(RpcEnv rpcEnv) {
         this.rpcEnv = rpcEnv;
     }
 
@@ -28,13 +29,18 @@ public final class PathReports implements RpcEndpoint {
     }
 
     /** Takes a report in. */
-    public void accept(PathReport report) {
-        totals.put(report.executorId(), report.total());
+    public void accept(ExecutorReport report) {
+        latest.put(report.executorId(), report);
     }
 
     /** Bytes read by path in the whole application, as far as reported. */
     public PathBytes sum() {
-        return totals.values().stream().reduce(PathBytes.NONE, PathBytes::plus);
+        return latest.values().stream().map(ExecutorReport::read).reduce(PathBytes.NONE, PathBytes::plus);
+    }
+
+    /** Each executor's last report. */
+    public List<ExecutorReport> latest() {
+        return List.copyOf(latest.values());
     }
 
     @Override
@@ -42,12 +48,12 @@ public final class PathReports implements RpcEndpoint {
         return new AbstractPartialFunction<>() {
             @Override
             public boolean isDefinedAt(Object message) {
-                return message instanceof PathReport;
+                return message instanceof ExecutorReport;
             }
 
             @Override
             public BoxedUnit apply(Object message) {
-                accept((PathReport) message);
+                accept((ExecutorReport) message);
                 return BoxedUnit.UNIT;
             }
         };
