@@ -23,6 +23,7 @@ import org.apache.spark.shuffle.rdma.metrics.ExecutorReport;
 import org.apache.spark.shuffle.rdma.metrics.ExecutorReports;
 import org.apache.spark.shuffle.rdma.metrics.PathBytes;
 import org.apache.spark.shuffle.rdma.write.DirectShuffleWriter;
+import org.apache.spark.shuffle.rdma.write.DirectWritePolicy;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.util.RpcUtils;
 import org.slf4j.Logger;
@@ -140,11 +141,13 @@ public class RdmaShuffleManager extends SortShuffleManager {
             @SuppressWarnings("unchecked")
             ShuffleDependency<K, V, ?> dependency = ((BaseShuffleHandle<K, V, ?>) handle).dependency();
             ExecutorRuntime current = runtime();
-            if (current.directWrite().appliesTo(dependency, current.pool())) {
+            DirectWritePolicy.Way way = current.directWrite().wayFor(dependency, current.pool());
+            if (way != DirectWritePolicy.Way.SPARK) {
                 return new DirectShuffleWriter<>(
                         dependency,
                         new MapOutputId(handle.shuffleId(), mapId),
                         SparkEnv.get().blockManager().shuffleServerId(),
+                        way == DirectWritePolicy.Way.GATHERED,
                         context,
                         metrics,
                         current.catalog(),

@@ -99,8 +99,10 @@ public final class RdmaShuffleConf {
             "direct.write.max.partitions",
             ValueTypes.count(1, 1 << 20),
             "4096",
-            "Shuffles with more reduce partitions are written by Spark's own writers, which gather records in task"
-                    + " memory first.");
+            "Most reduce partitions that each have a chunk of their own in the slabs while a task writes. With more,"
+                    + " direct writing gathers records in task memory first, so that no memory is lost in chunks that"
+                    + " stay mostly empty, and lays them out by partition when there are no more or when Spark wants"
+                    + " the memory back.");
 
     private static final ConfigKey<Boolean> DIRECT_READ = key(
             "direct.read",
@@ -264,7 +266,7 @@ public final class RdmaShuffleConf {
         return directWrite;
     }
 
-    /** Most reduce partitions of a shuffle that is written directly. */
+    /** Most reduce partitions that each have a chunk of their own while a task writes. */
     public int directWriteMaxPartitions() {
         return directWriteMaxPartitions;
     }

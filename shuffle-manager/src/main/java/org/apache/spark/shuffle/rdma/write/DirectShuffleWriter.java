@@ -2,8 +2,10 @@
 package org.apache.spark.shuffle.rdma.write;
 
 import java.io.IOException;
+import java.util.Optional;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.TaskContext;
+import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
 import org.apache.spark.shuffle.ShuffleWriter;
@@ -21,7 +23,7 @@ import scala.collection.Iterator;
 
 /**
  * Writes each record once, into the slab where it stays: one pass over the records, no temporary file, no sort, no
- * second copy. For serializers whose records can be put in any order, without map-side combine. The bytes are raw:
+ * second copy; where partitions are too many for that, once more from task memory. For serializers whose records can be put in any order, without map-side combine. The bytes are raw:
  * neither compressed nor encrypted.
  *
  * <p>Threading: one map task. Its memory goes back when the task ends without having published it, however it ends.
@@ -32,7 +34,9 @@ public final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     private final MapOutputCatalog catalog;
     private final SlabPool pool;
     private final ShuffleWriteMetricsReporter metrics;
+    private final TaskMetrics taskMetrics;
     private final PartitionChunks chunks;
+    private final Optional<GatheredRecords> gathered;
     private final RowChecksums checksums;
     private final RecordAppender<K, V> appender;
     private long[] lengths = {};
@@ -43,6 +47,7 @@ public final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
      * @param dependency what is shuffled
      * @param id name of the map output
      * @param location where reducers are told to find it
+     * @param isGathering whether records are gathered in task memory first
      * @param context of the map task
      * @param metrics of the map task
      */
@@ -50,6 +55,7 @@ public final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
             ShuffleDependency<K, V, ?> dependency,
             MapOutputId id,
             BlockManagerId location,
+            boolean isGathering,
             TaskContext context,
             ShuffleWriteMetricsReporter metrics,
             MapOutputCatalog catalog,
@@ -61,6 +67,10 @@ public final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
         this.pool = pool;
         this.metrics = metrics;
         this.chunks = new PartitionChunks(pool, partitions, PartitionChunks.largestChunkFor(partitions));
+        this.taskMetrics = context.taskMetrics();
+        this.gathered = isGathering
+                ? Optional.of(new GatheredRecords(context.taskMemoryManager(), partitions, chunks, taskMetrics))
+                : Optional.empty();
         this.checksums = RowChecksums.of(dependency);
         this.appender = RowSerializers.isForRows(dependency.serializer())
                 ? new RowAppender<>(dependency, checksums)
@@ -70,8 +80,12 @@ public final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
 
     @Override
     public void write(Iterator<Product2<K, V>> records) throws IOException {
-        long count = appender.appendAll(records, chunks);
+        long count = appender.appendAll(records, gathered.isPresent() ? gathered.get() : chunks);
         long start = System.nanoTime();
+        if (gathered.isPresent()) {
+            gathered.get().layOut();
+            taskMetrics.incPeakExecutionMemory(gathered.get().peak());
+        }
         MapOutputData data = chunks.finish();
         catalog.publish(id, data, pool);
         isPublished = true;
@@ -105,6 +119,7 @@ public final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     }
 
     private void freeUnpublished() {
+        gathered.ifPresent(GatheredRecords::free);
         if (!isPublished) {
             chunks.free();
         }

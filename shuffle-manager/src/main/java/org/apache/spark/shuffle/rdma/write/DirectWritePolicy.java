@@ -7,8 +7,8 @@ import org.sparkrdma.transport.memory.PoolUsage;
 import org.sparkrdma.transport.memory.SlabPool;
 
 /**
- * Which map outputs are written directly and raw; the others go through Spark's own writers, compressed and encrypted as
- * Spark is told to, and end in extents too.
+ * Which way map outputs are written: directly and raw, or by Spark's own writers, compressed and encrypted as Spark is
+ * told to, which end in extents too.
  */
 public final class DirectWritePolicy {
     private final boolean isOn;
@@ -18,7 +18,7 @@ public final class DirectWritePolicy {
 
     /**
      * @param isOn whether direct writing is allowed
-     * @param maxPartitions most reduce partitions
+     * @param maxPartitions most reduce partitions that each get a chunk of their own while records come
      * @param mode when map outputs are compressed
      * @param sparkCompresses {@code spark.shuffle.compress}
      * @param sparkEncrypts {@code spark.io.encryption.enabled}
@@ -31,13 +31,29 @@ public final class DirectWritePolicy {
         this.mayCompress = sparkCompresses && mode == CompressMode.AUTO;
     }
 
-    /** Whether a map output of this dependency is to be written directly now. */
-    public boolean appliesTo(ShuffleDependency<?, ?, ?> dependency, SlabPool pool) {
+    /** How a map output is written. */
+    public enum Way {
+        /** Each record straight to its partition's chunk. */
+        DIRECT,
+        /** The records gathered in task memory, then laid out by partition. */
+        GATHERED,
+        /** As Spark's writers do. */
+        SPARK
+    }
+
+    /** The way for a map output of this dependency that is written now. */
+    public Way wayFor(ShuffleDependency<?, ?, ?> dependency, SlabPool pool) {
+        if (!isDirect(dependency, pool)) {
+            return Way.SPARK;
+        }
+        return dependency.partitioner().numPartitions() <= maxPartitions ? Way.DIRECT : Way.GATHERED;
+    }
+
+    private boolean isDirect(ShuffleDependency<?, ?, ?> dependency, SlabPool pool) {
         return isOn
                 && !mustCompress
                 && !dependency.mapSideCombine()
                 && dependency.serializer().supportsRelocationOfSerializedObjects()
-                && dependency.partitioner().numPartitions() <= maxPartitions
                 && !(mayCompress && isPressed(pool));
     }
 

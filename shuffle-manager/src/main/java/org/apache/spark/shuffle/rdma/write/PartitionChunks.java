@@ -25,7 +25,7 @@ import org.sparkrdma.transport.memory.SlabPool;
  *
  * <p>Threading: one map task appends; what {@link #finish} answers may be read by any.
  */
-final class PartitionChunks {
+final class PartitionChunks implements RecordSink {
     static final int FIRST_CHUNK = 1 << 10;
 
     private static final long FIRST_EXTENT = 64 << 10;
@@ -78,19 +78,35 @@ final class PartitionChunks {
         return partitions <= 256 ? 32 << 10 : partitions <= 1024 ? 16 << 10 : 8 << 10;
     }
 
-    /**
-     * Room for a record of a partition: the address to write it to. {@link #written} must follow.
-     *
-     * @throws IOException if there is no room left anywhere
-     */
-    long reserve(int partition, int bytes) throws IOException {
+    @Override
+    public long reserve(int partition, int bytes) throws IOException {
         long at = cursor[partition];
         return limit[partition] - at >= bytes ? at : nextChunk(partition, bytes);
     }
 
-    /** Counts a record in that was written where {@link #reserve} said. */
-    void written(int partition, int bytes) {
+    @Override
+    public Object base() {
+        return null;
+    }
+
+    @Override
+    public void written(int partition, int bytes) {
         cursor[partition] += bytes;
+    }
+
+    /**
+     * Cuts for each partition a chunk for so many bytes to come, which then lie in one piece as far as extents reach.
+     *
+     * @throws IOException if there is no room left anywhere
+     */
+    void expect(long[] bytes) throws IOException {
+        for (int partition = 0; partition < bytes.length; partition++) {
+            if (bytes[partition] > limit[partition] - cursor[partition]) {
+                closeChunk(partition);
+                long wanted = Math.min(bytes[partition], LARGEST_EXTENT);
+                cutChunk(partition, wanted, Math.min(wanted, largestChunk));
+            }
+        }
     }
 
     /** Closes all chunks. The map output owns the memory from here on. */
@@ -116,9 +132,15 @@ final class PartitionChunks {
     private long nextChunk(int partition, int bytes) throws IOException {
         closeChunk(partition);
         long wanted = Math.min(largestChunk, Math.max(FIRST_CHUNK, Long.highestOneBit(lengths[partition])));
-        long size = (Math.max(wanted, bytes) + ALIGNMENT - 1) & -ALIGNMENT;
+        cutChunk(partition, Math.max(wanted, bytes), Math.max(FIRST_CHUNK, bytes));
+        return start[partition];
+    }
+
+    /** Cuts a chunk of so many bytes, or of what the extent has left if that is enough. */
+    private void cutChunk(int partition, long wanted, long enough) throws IOException {
+        long size = (wanted + ALIGNMENT - 1) & -ALIGNMENT;
         if (bumpLimit - bump < size) {
-            if (bumpLimit - bump >= bytes && bumpLimit - bump >= FIRST_CHUNK) {
+            if (bumpLimit - bump >= enough) {
                 size = bumpLimit - bump;
             } else {
                 nextExtent(size);
@@ -129,7 +151,6 @@ final class PartitionChunks {
         extentOf[partition] = extents.size() - 1;
         bump += size;
         limit[partition] = bump;
-        return start[partition];
     }
 
     private void nextExtent(long atLeast) throws IOException {

@@ -29,7 +29,7 @@ final class RowAppender<K, V> implements RecordAppender<K, V> {
     }
 
     @Override
-    public long appendAll(Iterator<Product2<K, V>> records, PartitionChunks chunks) throws IOException {
+    public long appendAll(Iterator<Product2<K, V>> records, RecordSink sink) throws IOException {
         boolean isChecking = checksums.isWanted();
         long count = 0;
         long rowBytes = 0;
@@ -38,10 +38,11 @@ final class RowAppender<K, V> implements RecordAppender<K, V> {
             int partition = record._1$mcI$sp();
             UnsafeRow row = (UnsafeRow) record._2();
             int size = row.getSizeInBytes();
-            long at = chunks.reserve(partition, SIZE_BYTES + size);
-            Platform.putInt(null, at, Integer.reverseBytes(size));
-            copy(row.getBaseObject(), row.getBaseOffset(), at + SIZE_BYTES, size);
-            chunks.written(partition, SIZE_BYTES + size);
+            long at = sink.reserve(partition, SIZE_BYTES + size);
+            Object to = sink.base();
+            Platform.putInt(to, at, Integer.reverseBytes(size));
+            copy(row.getBaseObject(), row.getBaseOffset(), to, at + SIZE_BYTES, size);
+            sink.written(partition, SIZE_BYTES + size);
             if (isChecking) {
                 checksums.update(partition, partition, row);
             }
@@ -54,12 +55,12 @@ final class RowAppender<K, V> implements RecordAppender<K, V> {
     }
 
     /** Rows are whole words. */
-    static void copy(Object base, long offset, long to, int size) {
+    static void copy(Object base, long offset, Object to, long at, int size) {
         if (size > WORDWISE_BYTES) {
-            Platform.copyMemory(base, offset, null, to, size);
+            Platform.copyMemory(base, offset, to, at, size);
         } else {
             for (int i = 0; i < size; i += Long.BYTES) {
-                Platform.putLong(null, to + i, Platform.getLong(base, offset + i));
+                Platform.putLong(to, at + i, Platform.getLong(base, offset + i));
             }
         }
     }

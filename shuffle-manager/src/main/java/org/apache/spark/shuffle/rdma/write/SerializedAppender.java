@@ -27,7 +27,7 @@ final class SerializedAppender<K, V> implements RecordAppender<K, V> {
     }
 
     @Override
-    public long appendAll(Iterator<Product2<K, V>> records, PartitionChunks chunks) throws IOException {
+    public long appendAll(Iterator<Product2<K, V>> records, RecordSink sink) throws IOException {
         Partitioner partitioner = dependency.partitioner();
         ExposedBuffer buffer = new ExposedBuffer();
         SerializationStream stream = dependency.serializer().newInstance().serializeStream(buffer);
@@ -42,9 +42,9 @@ final class SerializedAppender<K, V> implements RecordAppender<K, V> {
             stream.writeValue((Object) value, ANY);
             stream.flush();
             int size = buffer.size();
-            long at = chunks.reserve(partition, size);
-            Platform.copyMemory(buffer.bytes(), Platform.BYTE_ARRAY_OFFSET, null, at, size);
-            chunks.written(partition, size);
+            long at = sink.reserve(partition, size);
+            Platform.copyMemory(buffer.bytes(), Platform.BYTE_ARRAY_OFFSET, sink.base(), at, size);
+            sink.written(partition, size);
             if (checksums.isWanted()) {
                 checksums.update(partition, key, value);
             }

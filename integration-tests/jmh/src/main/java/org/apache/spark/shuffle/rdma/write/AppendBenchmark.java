@@ -87,7 +87,7 @@ public class AppendBenchmark {
         for (int i = 0; i < ROWS; i++) {
             long at = chunks.reserve(partition, 4 + rowBytes);
             Platform.putInt(null, at, Integer.reverseBytes(rowBytes));
-            RowAppender.copy(row, Platform.BYTE_ARRAY_OFFSET, at + 4, rowBytes);
+            RowAppender.copy(row, Platform.BYTE_ARRAY_OFFSET, null, at + 4, rowBytes);
             chunks.written(partition, 4 + rowBytes);
             partition = partition + 7 < partitions ? partition + 7 : partition + 7 - partitions;
         }
