@@ -54,6 +54,14 @@ class DirectPathsTest {
                 Map.of(),
                 Map.of("spark.shuffle.rdma.direct.read", "false"),
                 Map.of("spark.shuffle.rdma.direct.write", "false", "spark.shuffle.compress", "false"),
+                Map.of("spark.shuffle.rdma.direct.write.max.partitions", "2"),
+                Map.of(
+                        "spark.shuffle.rdma.direct.write.max.partitions",
+                        "1",
+                        "spark.memory.offHeap.enabled",
+                        "true",
+                        "spark.memory.offHeap.size",
+                        "100m"),
                 Map.of("spark.shuffle.rdma.compress", "always"),
                 Map.of("spark.shuffle.rdma.memory.max", "2m", "spark.shuffle.rdma.slab.size", "1m"),
                 Map.of("spark.io.encryption.enabled", "true"));
@@ -127,6 +135,9 @@ class DirectPathsTest {
         Map<String, Long> builtin = figures(Map.of("spark.shuffle.compress", "false", "spark.shuffle.manager", "sort"));
         Map<String, Long> direct = figures(plain);
         assertEquals(builtin, direct);
+        Map<String, String> gathering =
+                Map.of("spark.shuffle.compress", "false", "spark.shuffle.rdma.direct.write.max.partitions", "1");
+        assertEquals(builtin, figures(gathering));
         assertTrue(direct.get("records written") > 0 && direct.get("bytes read") > 0, direct.toString());
     }
 

@@ -45,6 +45,8 @@ final class GatheredRecords extends MemoryConsumer implements RecordSink {
     private long cursor;
     private long limit;
     private long peak;
+    /** Some records are laid out and others not, because the slabs had no room: nothing can be made of the rest. */
+    private boolean isTorn;
 
     /**
      * @param memory the task's
@@ -81,15 +83,22 @@ final class GatheredRecords extends MemoryConsumer implements RecordSink {
         cursor += (long) HEADER_BYTES + bytes;
     }
 
-    /** Moves all records to the slabs and gives the task memory back. */
+    /**
+     * Moves all records to the slabs and gives the task memory back.
+     *
+     * @throws IOException if there is no room for them, now or when Spark wanted the memory back
+     */
     void layOut() throws IOException {
+        checkWhole();
         if (!pages.isEmpty()) {
+            isTorn = true;
             filled.add(cursor - pageStart);
             chunks.expect(gathered);
             for (int page = 0; page < pages.size(); page++) {
                 layOut(pages.get(page), filled.get(page));
             }
             Arrays.fill(gathered, 0);
+            isTorn = false;
         }
         free();
     }
@@ -123,7 +132,15 @@ final class GatheredRecords extends MemoryConsumer implements RecordSink {
         return given;
     }
 
-    private void nextPage(long atLeast) {
+    /** Whoever asked Spark for memory may have caught the error and gone on. */
+    private void checkWhole() throws IOException {
+        if (isTorn) {
+            throw new IOException("the records of this map output could not be moved out of task memory before");
+        }
+    }
+
+    private void nextPage(long atLeast) throws IOException {
+        checkWhole();
         // Spark may call for a spill in here, which leaves no page but the new one.
         MemoryBlock page = allocatePage(atLeast);
         if (!pages.isEmpty()) {
