@@ -8,6 +8,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkConf;
+import org.apache.spark.executor.TaskMetrics;
+import org.apache.spark.memory.TaskMemoryManager;
+import org.apache.spark.memory.UnifiedMemoryManager;
 import org.apache.spark.unsafe.Platform;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -29,7 +33,10 @@ import org.sparkrdma.transport.memory.SlabListener;
 import org.sparkrdma.transport.memory.SlabPool;
 import org.sparkrdma.transport.memory.SlabPoolOptions;
 
-/** Appends 100,000 rows of one size to chunks, checksums included: nanoseconds per row. */
+/**
+ * Appends rows of one size for a whole map output, checksums included: nanoseconds per row. Straight to chunks, or
+ * gathered in task memory first.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -37,15 +44,19 @@ import org.sparkrdma.transport.memory.SlabPoolOptions;
 @Measurement(iterations = 5, time = 2)
 @Fork(1)
 public class AppendBenchmark {
-    private static final int ROWS = 100_000;
+    private static final int ROWS = 1_000_000;
 
     @Param({"16", "304"})
     int rowBytes;
 
-    @Param({"32", "500"})
+    @Param({"32", "500", "2000", "5000", "10000"})
     int partitions;
 
+    @Param({"false", "true"})
+    boolean isGathered;
+
     private SlabPool pool;
+    private TaskMemoryManager task;
     private byte[] row;
     private Path overflow;
 
@@ -76,6 +87,11 @@ public class AppendBenchmark {
                 MemoryGuard.NONE,
                 nobody);
         row = new byte[rowBytes];
+        long taskBytes = 512L << 20;
+        task = new TaskMemoryManager(
+                new UnifiedMemoryManager(
+                        new SparkConf(false).set("spark.buffer.pageSize", "16m"), taskBytes, taskBytes / 2, 1),
+                0);
     }
 
     /** One map output. */
@@ -83,16 +99,27 @@ public class AppendBenchmark {
     @OperationsPerInvocation(ROWS)
     public void append() throws IOException {
         PartitionChunks chunks = new PartitionChunks(pool, partitions, PartitionChunks.largestChunkFor(partitions));
-        int partition = 0;
-        for (int i = 0; i < ROWS; i++) {
-            long at = chunks.reserve(partition, 4 + rowBytes);
-            Platform.putInt(null, at, Integer.reverseBytes(rowBytes));
-            RowAppender.copy(row, Platform.BYTE_ARRAY_OFFSET, null, at + 4, rowBytes);
-            chunks.written(partition, 4 + rowBytes);
-            partition = partition + 7 < partitions ? partition + 7 : partition + 7 - partitions;
+        if (isGathered) {
+            GatheredRecords gathered = new GatheredRecords(task, partitions, chunks, new TaskMetrics());
+            appendAll(gathered);
+            gathered.layOut();
+        } else {
+            appendAll(chunks);
         }
         chunks.finish();
         chunks.free();
+    }
+
+    private void appendAll(RecordSink sink) throws IOException {
+        for (int i = 0; i < ROWS; i++) {
+            // As a hash would spread them: in no order that a cache could guess.
+            int partition = (int) ((i * 0x9E3779B97F4A7C15L >>> 33) % partitions);
+            long at = sink.reserve(partition, 4 + rowBytes);
+            Object to = sink.base();
+            Platform.putInt(to, at, Integer.reverseBytes(rowBytes));
+            RowAppender.copy(row, Platform.BYTE_ARRAY_OFFSET, to, at + 4, rowBytes);
+            sink.written(partition, 4 + rowBytes);
+        }
     }
 
     /** Nothing stays behind. */
