@@ -98,7 +98,7 @@ public final class RdmaShuffleConf {
     private static final ConfigKey<Integer> DIRECT_WRITE_MAX_PARTITIONS = key(
             "direct.write.max.partitions",
             ValueTypes.count(1, 1 << 20),
-            "4096",
+            "2000",
             "Most reduce partitions that each have a chunk of their own in the slabs while a task writes. With more,"
                     + " direct writing gathers records in task memory first, so that no memory is lost in chunks that"
                     + " stay mostly empty, and lays them out by partition when there are no more or when Spark wants"

@@ -33,7 +33,7 @@ class RdmaShuffleConfTest {
         assertEquals(Duration.ofSeconds(10), conf.bootstrapTimeout());
         assertTrue(conf.checksumVerify());
         assertTrue(conf.directWrite());
-        assertEquals(4096, conf.directWriteMaxPartitions());
+        assertEquals(2000, conf.directWriteMaxPartitions());
         assertTrue(conf.directRead());
         assertEquals(CompressMode.AUTO, conf.compress());
         assertEquals(Duration.ofSeconds(5), conf.quarantine());
