@@ -23,7 +23,7 @@ import org.sparkrdma.transport.api.ProcessIdentity;
  *
  * <p>The file is never truncated: a peer that still maps it keeps valid memory. Closing gives up the descriptor; the
  * mapping itself goes when the collector finds it unused, so that a late reader in this process never touches memory
- * that is gone.
+ * that is gone, or with {@link #closeAndUnmap} at once.
  */
 public final class SegmentFile implements AutoCloseable {
     private static final int TOUCH_BYTES = 1 << 20;
@@ -135,6 +135,15 @@ public final class SegmentFile implements AutoCloseable {
     /** Number in the file's name, unique in this process. */
     public long sequence() {
         return sequence;
+    }
+
+    /** Closes the file and gives its memory back at once: nobody in this process will touch it again. */
+    void closeAndUnmap() throws IOException {
+        try {
+            close();
+        } finally {
+            Mappings.unmap(memory);
+        }
     }
 
     @Override

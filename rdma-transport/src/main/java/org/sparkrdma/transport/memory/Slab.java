@@ -22,6 +22,10 @@ public final class Slab {
     private final BuddyAllocator allocator;
     /** Lengths of the extents that are out, by offset. */
     private final Map<Long, Long> lent = new HashMap<>();
+    /** Whether nothing was out when last looked at, and since when, nanoseconds. */
+    private boolean isIdle;
+
+    private long idleSince;
 
     Slab(int id, int generation, boolean isOverflow, SegmentFile file) {
         this.id = id;
@@ -74,6 +78,7 @@ public final class Slab {
             return null;
         }
         lent.put(offset, size);
+        isIdle = false;
         return new Extent(this, offset, size);
     }
 
@@ -110,6 +115,18 @@ public final class Slab {
         return allocator.freeBytes() == length();
     }
 
+    /** For how long nothing has been out, counted from the first look: nanoseconds, 0 if something is. */
+    long idleNanos(long now) {
+        if (!isUnused()) {
+            return 0;
+        }
+        if (!isIdle) {
+            isIdle = true;
+            idleSince = now;
+        }
+        return now - idleSince;
+    }
+
     private IllegalStateException notLent(Extent extent) {
         return new IllegalStateException("not an extent that is out (given back twice?): " + extent.length()
                 + " bytes at " + extent.offset() + " of slab " + id);
@@ -117,5 +134,10 @@ public final class Slab {
 
     void close() throws IOException {
         file.close();
+    }
+
+    /** Of a slab of which nothing is out. */
+    void closeAndUnmap() throws IOException {
+        file.closeAndUnmap();
     }
 }

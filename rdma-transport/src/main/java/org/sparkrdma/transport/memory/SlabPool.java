@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The slabs of one executor: allocated on demand up to a budget of shared memory, then in files on local disk; touched
- * ahead of need; cut into extents; recycled after a quarantine, first those that were used last.
+ * ahead of need; cut into extents; recycled after a quarantine, the oldest slabs first, so that the youngest fall idle and can go.
  *
  * <p>Threading: any thread allocates and frees. One lock guards the books and is never held while a slab is touched; a
  * second one lets a single thread grow the pool. {@link #maintain} belongs to one background thread.
@@ -157,18 +157,14 @@ public final class SlabPool implements AutoCloseable {
         return leaks.sites();
     }
 
-    /** Ends quarantines, lets idle overflow slabs go, and touches slabs ahead of need. Called now and then. */
+    /** Ends quarantines, gives idle slabs back, and touches slabs ahead of need. Called now and then. */
     public void maintain() {
         boolean isShort;
         synchronized (lock) {
             used -= quarantine.end();
-            long free = 0;
-            for (Slab slab : slabs) {
-                free += slab.isOverflow() ? 0 : slab.freeBytes();
-            }
-            isShort = isInUse && !isClosed && free < options.slabsAhead() * options.slabBytes();
+            isShort = isInUse && !isClosed && freeMemory() < options.slabsAhead() * options.slabBytes();
         }
-        closeIdleOverflow();
+        closeIdle();
         if (isShort) {
             try {
                 growMemory(options.slabBytes(), true);
@@ -194,11 +190,20 @@ public final class SlabPool implements AutoCloseable {
                 memory = 0;
                 overflow = 0;
             }
-            closing.forEach(this::closeSlab);
+            closing.forEach(slab -> closeSlab(slab, Slab::close));
         }
         for (Throwable site : allocationSites()) {
             LOG.warn("an extent was not given back", site);
         }
+    }
+
+    /** Under lock: bytes of shared memory that can be handed out. */
+    private long freeMemory() {
+        long free = 0;
+        for (Slab slab : slabs) {
+            free += slab.isOverflow() ? 0 : slab.freeBytes();
+        }
+        return free;
     }
 
     private Extent take(long size, boolean fromOverflow) throws IOException {
@@ -352,7 +357,7 @@ public final class SlabPool implements AutoCloseable {
         try {
             listener.slabOpened(slab);
         } catch (RuntimeException e) {
-            closeFile(slab);
+            closeFile(slab, Slab::close);
             throw new IOException("slab " + id + " could not be published: " + e, e);
         }
         synchronized (lock) {
@@ -378,37 +383,58 @@ public final class SlabPool implements AutoCloseable {
                 + "spark.shuffle.rdma.slab.size or spark.shuffle.rdma.overflow.slab.size");
     }
 
-    private void closeIdleOverflow() {
+    /**
+     * Gives back slabs of which nothing is out: on disk at once, in shared memory after a while and the youngest first,
+     * as long as one slab more than is wanted ahead stays free.
+     */
+    private void closeIdle() {
         synchronized (growth) {
             List<Slab> idle = new ArrayList<>();
             synchronized (lock) {
-                for (Slab slab : slabs) {
-                    if (slab.isOverflow() && slab.isUnused()) {
+                long now = nanoClock.getAsLong();
+                long spare = freeMemory() - (options.slabsAhead() + 1) * options.slabBytes();
+                for (int i = slabs.size() - 1; i >= 0; i--) {
+                    Slab slab = slabs.get(i);
+                    if (slab.isOverflow()) {
+                        if (slab.isUnused()) {
+                            idle.add(slab);
+                            overflow -= slab.length();
+                        }
+                    } else if (slab.idleNanos(now) >= options.idle().toNanos()
+                            && slab.isUnused()
+                            && slab.length() <= spare) {
                         idle.add(slab);
-                        overflow -= slab.length();
+                        memory -= slab.length();
+                        spare -= slab.length();
                     }
                 }
                 slabs.removeAll(idle);
             }
-            idle.forEach(this::closeSlab);
+            idle.forEach(slab -> closeSlab(slab, Slab::closeAndUnmap));
         }
     }
 
     /** Under growth: a slab's id is free for another one only when its listener knows that it is gone. */
-    private void closeSlab(Slab slab) {
+    private void closeSlab(Slab slab, Closing closing) {
         try {
             listener.slabClosed(slab);
         } catch (RuntimeException e) {
             LOG.warn("slab {} could not be withdrawn", slab.id(), e);
         }
-        closeFile(slab);
+        closeFile(slab, closing);
     }
 
-    private static void closeFile(Slab slab) {
+    private static void closeFile(Slab slab, Closing closing) {
         try {
-            slab.close();
+            closing.close(slab);
         } catch (IOException e) {
             LOG.warn("a slab's file could not be closed: {}", slab.file(), e);
         }
+    }
+
+    /** How a slab's file is given up. */
+    @FunctionalInterface
+    private interface Closing {
+        void close(Slab slab) throws IOException;
     }
 }

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param overflowDirectories directories on local disk, used in turn
  * @param overflowSlabBytes size of a slab on local disk, a power of two
  * @param quarantine how long extents rest before they are used again
+ * @param idle how long a slab in shared memory of which nothing is out is kept
  * @param maxSlabs most slabs of both kinds; ids are below it
  * @param leakDetection whether each extent keeps the place where it was allocated
  */
@@ -27,6 +28,7 @@ public record SlabPoolOptions(
         List<Path> overflowDirectories,
         long overflowSlabBytes,
         Duration quarantine,
+        Duration idle,
         int maxSlabs,
         boolean leakDetection) {
     /** Largest slab, bytes: a range of it fits one buffer. */
@@ -36,9 +38,9 @@ public record SlabPoolOptions(
     public SlabPoolOptions {
         checkSlabSize("slab.size", slabBytes);
         checkSlabSize("overflow.slab.size", overflowSlabBytes);
-        if (slabsAhead < 0 || maxSlabs < 2 || quarantine.isNegative()) {
+        if (slabsAhead < 0 || maxSlabs < 2 || quarantine.isNegative() || idle.isNegative()) {
             throw new IllegalArgumentException("not possible for a pool: " + slabsAhead + " slabs ahead, " + maxSlabs
-                    + " slabs (one is the directory), quarantine " + quarantine);
+                    + " slabs (one is the directory), quarantine " + quarantine + ", idle " + idle);
         }
     }
 

@@ -2,10 +2,6 @@
 package org.sparkrdma.transport.shm;
 
 import java.io.IOException;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
@@ -14,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.sparkrdma.transport.memory.Mappings;
 
 /**
  * A peer's file mapped read-only, counted: it is unmapped when its owner has closed it and the last lease came back,
@@ -22,9 +19,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Threading: any thread; the count is the only state that changes.
  */
 final class MappedFile implements AutoCloseable {
-    /** Unmaps a buffer: {@code Unsafe.invokeCleaner}, bound, since the JDK offers no other way before Java 22. */
-    private static final MethodHandle UNMAP = unmapper();
-
     private final MappedByteBuffer memory;
     /** One for the owner and one for each lease; unmapped at 0, never raised from 0. */
     private final AtomicInteger users = new AtomicInteger(1);
@@ -84,7 +78,7 @@ final class MappedFile implements AutoCloseable {
 
     void release() {
         if (users.decrementAndGet() == 0) {
-            unmap();
+            Mappings.unmap(memory);
         }
     }
 
@@ -101,26 +95,5 @@ final class MappedFile implements AutoCloseable {
     @Override
     public void close() {
         release();
-    }
-
-    private void unmap() {
-        try {
-            UNMAP.invokeExact((ByteBuffer) memory);
-        } catch (Throwable e) {
-            throw new IllegalStateException("a peer's slab could not be unmapped", e);
-        }
-    }
-
-    private static MethodHandle unmapper() {
-        try {
-            Class<?> unsafe = Class.forName("sun.misc.Unsafe");
-            Field instance = unsafe.getDeclaredField("theUnsafe");
-            instance.setAccessible(true);
-            return MethodHandles.lookup()
-                    .findVirtual(unsafe, "invokeCleaner", MethodType.methodType(void.class, ByteBuffer.class))
-                    .bindTo(instance.get(null));
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
     }
 }

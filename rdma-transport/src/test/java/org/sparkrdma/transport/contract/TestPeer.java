@@ -53,7 +53,16 @@ public final class TestPeer {
         scratch = overflow;
         pool = new SlabPool(
                 new SlabPoolOptions(
-                        2 * SLAB, SLAB, 0, Optional.of(memory), List.of(overflow), SLAB, Duration.ZERO, 64, false),
+                        2 * SLAB,
+                        SLAB,
+                        0,
+                        Optional.of(memory),
+                        List.of(overflow),
+                        SLAB,
+                        Duration.ZERO,
+                        Duration.ofDays(1),
+                        64,
+                        false),
                 files,
                 System::nanoTime,
                 MemoryGuard.NONE,

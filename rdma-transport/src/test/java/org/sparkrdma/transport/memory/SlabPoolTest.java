@@ -7,16 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.sparkrdma.transport.memory.TestPools.IDLE;
 import static org.sparkrdma.transport.memory.TestPools.QUARANTINE;
 import static org.sparkrdma.transport.memory.TestPools.SLAB;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -102,6 +105,55 @@ class SlabPoolTest {
             }
             assertEquals(3 * SLAB, pool.usage().memory(), "two whole slabs free beside the first");
             assertEquals(0, pool.usage().overflow(), "nothing is made ahead on disk");
+        }
+    }
+
+    @Test
+    void idleSlabsGoBackAfterAWhileTheYoungestFirstAndAFreeOneStays() throws IOException {
+        try (SlabPool pool = pools.build()) {
+            List<Extent> extents = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                extents.add(pool.allocate(SLAB));
+            }
+            extents.subList(1, 4).forEach(pool::free);
+            pools.clock.advance(QUARANTINE);
+            pool.maintain();
+            pools.clock.advance(IDLE.minusNanos(1));
+            pool.maintain();
+            assertEquals(4 * SLAB, pool.usage().memory(), "not yet");
+
+            pools.clock.advance(Duration.ofNanos(1));
+            pool.maintain();
+            assertEquals(2 * SLAB, pool.usage().memory(), "what is in use, and one that is free");
+            assertEquals(4 * SLAB, pool.usage().memoryPeak());
+            assertEquals(2, memory.openFiles());
+            assertEquals(2, mappings(memory.path()), "given back at once, not when the collector looks");
+
+            assertEquals(2, pool.allocate(PAGE).slab().id(), "the older one stayed");
+            Extent again = pool.allocate(SLAB);
+            again.view().putInt(0, 42);
+            assertEquals(3 * SLAB, pool.usage().memory());
+            assertEquals(42, again.view().getInt(0));
+        }
+    }
+
+    @Test
+    void aSlabThatWasUsedInBetweenIsNotIdle() throws IOException {
+        try (SlabPool pool = pools.build()) {
+            Extent first = pool.allocate(SLAB);
+            pool.free(pool.allocate(SLAB));
+            pools.clock.advance(QUARANTINE);
+            pool.maintain();
+            for (int round = 0; round < 5; round++) {
+                pools.clock.advance(IDLE.minusNanos(1));
+                pool.free(pool.allocate(SLAB));
+                pools.clock.advance(QUARANTINE);
+                pool.maintain();
+            }
+            pool.free(first);
+            pools.clock.advance(QUARANTINE);
+            pool.maintain();
+            assertEquals(2 * SLAB, pool.usage().memory());
         }
     }
 
@@ -268,6 +320,12 @@ class SlabPoolTest {
             assertEquals(2 * SLAB, extent.slab().length());
             assertEquals(2 * SLAB, pool.usage().memory());
             assertEquals(SLAB, pool.maxExtent());
+        }
+    }
+
+    private static long mappings(Path directory) throws IOException {
+        try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+            return maps.filter(line -> line.contains(directory.toString())).count();
         }
     }
 

@@ -11,6 +11,7 @@ import org.sparkrdma.transport.support.ManualClock;
 final class TestPools {
     static final long SLAB = 64 << 10;
     static final Duration QUARANTINE = Duration.ofSeconds(10);
+    static final Duration IDLE = Duration.ofSeconds(60);
 
     static final SlabListener DEAF = new SlabListener() {
         @Override
@@ -82,6 +83,7 @@ final class TestPools {
                         overflow,
                         slabBytes,
                         QUARANTINE,
+                        IDLE,
                         maxSlabs,
                         leakDetection),
                 new SegmentFile.Factory(),

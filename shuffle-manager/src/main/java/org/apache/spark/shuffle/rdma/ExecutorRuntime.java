@@ -268,6 +268,7 @@ final class ExecutorRuntime implements AutoCloseable {
                 localDirectories,
                 settings.overflowSlabSize(),
                 settings.quarantine(),
+                settings.slabIdle(),
                 SlabTableLayout.CAPACITY,
                 settings.leakDetection());
     }

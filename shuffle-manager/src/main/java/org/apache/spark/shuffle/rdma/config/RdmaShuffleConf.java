@@ -34,8 +34,7 @@ public final class RdmaShuffleConf {
             "slab.size",
             ValueTypes.powerOfTwoSize("1m", "1g"),
             "64m",
-            "Size of one slab: the unit in which shared memory is taken, mapped, touched and kept until the executor"
-                    + " ends.");
+            "Size of one slab: the unit in which shared memory is taken, mapped, touched and given back.");
 
     private static final ConfigKey<Integer> SLAB_AHEAD = key(
             "slab.ahead",
@@ -43,6 +42,13 @@ public final class RdmaShuffleConf {
             "1",
             "Slabs that a background thread takes and touches ahead of need, so that writing tasks do not pay for the"
                     + " first touch of new memory.");
+
+    private static final ConfigKey<Duration> SLAB_IDLE = key(
+            "slab.idle",
+            ValueTypes.time("1s", "1d"),
+            "30s",
+            "How long a slab of which nothing is in use is kept before its memory goes back to the machine; one slab"
+                    + " more than `spark.shuffle.rdma.slab.ahead` stays.");
 
     private static final ConfigKey<Path> SHM_DIR =
             key("shm.dir", ValueTypes.directory("/dev/shm"), "/dev/shm", "Directory of a tmpfs in which slabs lie.");
@@ -122,7 +128,7 @@ public final class RdmaShuffleConf {
     private static final ConfigKey<Duration> QUARANTINE = key(
             "quarantine",
             ValueTypes.time("0ms", "10min"),
-            "5s",
+            "1s",
             "How long freed memory rests before it is used again, for the sake of readers that are still at it.");
 
     private static final ConfigKey<Duration> REPORT_INTERVAL = key(
@@ -142,6 +148,7 @@ public final class RdmaShuffleConf {
             MEMORY_MAX,
             SLAB_SIZE,
             SLAB_AHEAD,
+            SLAB_IDLE,
             SHM_DIR,
             OVERFLOW_DIRS,
             OVERFLOW_SLAB_SIZE,
@@ -160,6 +167,7 @@ public final class RdmaShuffleConf {
     private final long memoryMax;
     private final long slabSize;
     private final int slabAhead;
+    private final Duration slabIdle;
     private final Path shmDir;
     private final List<Path> overflowDirs;
     private final long overflowSlabSize;
@@ -190,6 +198,7 @@ public final class RdmaShuffleConf {
         memoryMax = MEMORY_MAX.read(conf).orElseGet(auto::bytes);
         slabSize = SLAB_SIZE.read(conf);
         slabAhead = SLAB_AHEAD.read(conf);
+        slabIdle = SLAB_IDLE.read(conf);
         shmDir = SHM_DIR.read(conf);
         overflowDirs = OVERFLOW_DIRS.read(conf);
         overflowSlabSize = OVERFLOW_SLAB_SIZE.read(conf);
@@ -224,6 +233,11 @@ public final class RdmaShuffleConf {
     /** Slabs touched ahead of need. */
     public int slabAhead() {
         return slabAhead;
+    }
+
+    /** How long a slab of which nothing is in use is kept. */
+    public Duration slabIdle() {
+        return slabIdle;
     }
 
     /** The tmpfs directory of the slabs. */

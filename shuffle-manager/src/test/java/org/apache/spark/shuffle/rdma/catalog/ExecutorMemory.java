@@ -58,7 +58,16 @@ public final class ExecutorMemory implements AutoCloseable {
         };
         pool = new SlabPool(
                 new SlabPoolOptions(
-                        memoryMax, slabBytes, 0, Optional.of(home), List.of(home), 1 << 20, QUARANTINE, 4096, true),
+                        memoryMax,
+                        slabBytes,
+                        0,
+                        Optional.of(home),
+                        List.of(home),
+                        1 << 20,
+                        QUARANTINE,
+                        Duration.ofDays(1),
+                        4096,
+                        true),
                 files,
                 nanos::get,
                 MemoryGuard.NONE,

@@ -25,6 +25,7 @@ class RdmaShuffleConfTest {
         assertEquals(BUDGET.bytes(), conf.memoryMax());
         assertEquals(64L << 20, conf.slabSize());
         assertEquals(1, conf.slabAhead());
+        assertEquals(Duration.ofSeconds(30), conf.slabIdle());
         assertEquals(Path.of("/dev/shm"), conf.shmDir());
         assertEquals(List.of(), conf.overflowDirs());
         assertEquals(64L << 20, conf.overflowSlabSize());
@@ -36,7 +37,7 @@ class RdmaShuffleConfTest {
         assertEquals(2000, conf.directWriteMaxPartitions());
         assertTrue(conf.directRead());
         assertEquals(CompressMode.AUTO, conf.compress());
-        assertEquals(Duration.ofSeconds(5), conf.quarantine());
+        assertEquals(Duration.ofSeconds(1), conf.quarantine());
         assertEquals(Duration.ofSeconds(1), conf.reportInterval());
         assertFalse(conf.leakDetection());
         assertEquals(17, RdmaShuffleConf.keys().size(), "a new key needs a line in this test");
@@ -60,11 +61,13 @@ class RdmaShuffleConfTest {
                 .set("spark.shuffle.rdma.direct.read", "false")
                 .set("spark.shuffle.rdma.compress", "never")
                 .set("spark.shuffle.rdma.quarantine", "0")
+                .set("spark.shuffle.rdma.slab.idle", "2min")
                 .set("spark.shuffle.rdma.report.interval", "1min")
                 .set("spark.shuffle.rdma.leak.detection", "true"));
         assertEquals(3L << 30, conf.memoryMax());
         assertEquals(256L << 20, conf.slabSize());
         assertEquals(16, conf.slabAhead());
+        assertEquals(Duration.ofMinutes(2), conf.slabIdle());
         assertEquals(Path.of("/mnt/tmpfs"), conf.shmDir());
         assertEquals(List.of(Path.of("/data1"), Path.of("/data2/x")), conf.overflowDirs());
         assertEquals(1L << 20, conf.overflowSlabSize());
@@ -122,6 +125,7 @@ class RdmaShuffleConfTest {
                 "path.retry | soon | is not a time: set it between 1s and 1h, such as 30s or 2min",
                 "bootstrap.timeout | 99 | is below its least value 100ms: set it between 100ms and 5min",
                 "quarantine | -1s | is below its least value 0ms: set it between 0ms and 10min",
+                "slab.idle | 2d | is above its greatest value 1d: set it between 1s and 1d",
                 "report.interval | 61s | is above its greatest value 1min: set it between 100ms and 1min",
                 "checksum.verify | yes | is neither true nor false: set it to true or false",
                 "compress | sometimes | is not one of auto, always, never: set it to one of them",

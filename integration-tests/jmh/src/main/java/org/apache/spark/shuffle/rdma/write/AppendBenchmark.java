@@ -80,6 +80,7 @@ public class AppendBenchmark {
                         List.of(overflow),
                         64 << 20,
                         Duration.ZERO,
+                        Duration.ofDays(1),
                         4096,
                         false),
                 new SegmentFile.Factory(),
