@@ -40,7 +40,7 @@ class RdmaShuffleConfTest {
         assertEquals(Duration.ofSeconds(1), conf.quarantine());
         assertEquals(Duration.ofSeconds(1), conf.reportInterval());
         assertFalse(conf.leakDetection());
-        assertEquals(17, RdmaShuffleConf.keys().size(), "a new key needs a line in this test");
+        assertEquals(18, RdmaShuffleConf.keys().size(), "a new key needs a line in this test");
     }
 
     @Test
