@@ -11,6 +11,7 @@ import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -26,7 +27,10 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(1)
 public class TouchBenchmark {
     private static final int SLAB = 64 << 20;
-    private static final Path MEMORY = Path.of("/dev/shm");
+
+    /** A tmpfs; one that is mounted with {@code huge=always} shows what huge pages bring. */
+    @Param("/dev/shm")
+    String directory;
 
     private final SegmentFile.Factory files = new SegmentFile.Factory();
     private final byte[] chunk = new byte[64 << 10];
@@ -35,20 +39,20 @@ public class TouchBenchmark {
     /** A slab that was filled once. */
     @Setup
     public void open() throws IOException {
-        used = files.create(MEMORY, SLAB);
+        used = files.create(Path.of(directory), SLAB);
         fill(used.memory());
     }
 
     /** The slab is created, written with zeros and mapped, which is what the background thread does ahead of need. */
     @Benchmark
     public void make() throws IOException {
-        files.create(MEMORY, SLAB).close();
+        files.create(Path.of(directory), SLAB).close();
     }
 
     /** The same, and filled through its mapping. */
     @Benchmark
     public void makeAndFill() throws IOException {
-        try (SegmentFile fresh = files.create(MEMORY, SLAB)) {
+        try (SegmentFile fresh = files.create(Path.of(directory), SLAB)) {
             fill(fresh.memory());
         }
     }

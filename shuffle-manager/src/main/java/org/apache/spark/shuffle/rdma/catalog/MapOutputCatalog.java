@@ -82,14 +82,9 @@ public final class MapOutputCatalog implements AutoCloseable {
      *
      * @param lengths length of each partition, bytes
      * @param crcs CRC32C of each partition
+     * @param isRaw whether the bytes are the serializer's own, neither compressed nor encrypted
      * @throws IOException if there is no room for the index; the chain still belongs to the caller
      */
-    public void publish(MapOutputId id, ExtentChain data, long[] lengths, int[] crcs, SlabPool pool)
-            throws IOException {
-        publish(id, data, lengths, crcs, false, pool);
-    }
-
-    /** The same, of bytes that may be raw: the serializer's own, neither compressed nor encrypted. */
     public void publish(MapOutputId id, ExtentChain data, long[] lengths, int[] crcs, boolean isRaw, SlabPool pool)
             throws IOException {
         checkLengths(id, lengths, data.length());

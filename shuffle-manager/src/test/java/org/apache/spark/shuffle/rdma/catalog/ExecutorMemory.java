@@ -116,6 +116,7 @@ public final class ExecutorMemory implements AutoCloseable {
                 data,
                 Arrays.stream(partitions).mapToLong(bytes -> bytes.length).toArray(),
                 Arrays.stream(partitions).mapToInt(ExecutorMemory::crc).toArray(),
+                false,
                 pool);
         return data;
     }

@@ -120,7 +120,7 @@ class MapOutputCatalogTest {
             long before = memory.inUse();
             for (long[] lengths : new long[][] {{99}, {101}, {50, 51}, {-1, 101}, {200, -100}}) {
                 assertThrows(IOException.class, () -> memory.catalog()
-                        .publish(new MapOutputId(1, 2), data, lengths, new int[lengths.length], memory.pool()));
+                        .publish(new MapOutputId(1, 2), data, lengths, new int[lengths.length], false, memory.pool()));
                 assertEquals(before, memory.inUse());
             }
             data.free();
