@@ -34,6 +34,7 @@ final class PartitionChunks implements RecordSink {
 
     private final SlabPool pool;
     private final int largestChunk;
+    private final long largestExtent;
     private final Extents owned;
     private final List<Extent> extents;
     private final List<ByteBuffer> views = new ArrayList<>();
@@ -62,6 +63,7 @@ final class PartitionChunks implements RecordSink {
         this.owned = new Extents(pool);
         this.extents = owned.list;
         this.largestChunk = largestChunk;
+        this.largestExtent = Math.min(LARGEST_EXTENT, pool.maxExtent());
         cursor = new long[partitions];
         limit = new long[partitions];
         start = new long[partitions];
@@ -103,7 +105,7 @@ final class PartitionChunks implements RecordSink {
         for (int partition = 0; partition < bytes.length; partition++) {
             if (bytes[partition] > limit[partition] - cursor[partition]) {
                 closeChunk(partition);
-                long wanted = Math.min(bytes[partition], LARGEST_EXTENT);
+                long wanted = Math.min(bytes[partition], largestExtent);
                 cutChunk(partition, wanted, Math.min(wanted, largestChunk));
             }
         }
@@ -159,8 +161,8 @@ final class PartitionChunks implements RecordSink {
         }
         long next = extents.isEmpty()
                 ? FIRST_EXTENT
-                : Math.min(extents.get(extents.size() - 1).length() * 2, LARGEST_EXTENT);
-        Extent extent = pool.allocate(Math.max(Math.min(next, pool.maxExtent()), atLeast));
+                : extents.get(extents.size() - 1).length() * 2;
+        Extent extent = pool.allocate(Math.max(Math.min(next, largestExtent), atLeast));
         ByteBuffer view = extent.view();
         extents.add(extent);
         views.add(view);

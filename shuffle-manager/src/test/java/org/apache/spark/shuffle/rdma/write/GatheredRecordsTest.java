@@ -20,6 +20,7 @@ import org.apache.spark.memory.UnifiedMemoryManager;
 import org.apache.spark.shuffle.rdma.catalog.ExecutorMemory;
 import org.apache.spark.shuffle.rdma.catalog.MapOutput;
 import org.apache.spark.shuffle.rdma.catalog.MapOutputCatalog.MapOutputId;
+import org.apache.spark.shuffle.rdma.catalog.MapOutputData;
 import org.apache.spark.unsafe.Platform;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,6 +95,24 @@ class GatheredRecordsTest {
         assertTrue(memory.inUse() < 100_000 * 100 * 1.1, memory.inUse() + " bytes for 10,000,000");
         chunks.free();
         assertEquals(0, memory.inUse());
+    }
+
+    /** The test's slabs are of 1 MiB. */
+    @Test
+    void aPartitionLargerThanASlabIsLaidOutInSeveralSlabs() throws IOException {
+        PartitionChunks chunks = chunks(1);
+        GatheredRecords gathered = new GatheredRecords(taskMemory(64 << 20), 1, chunks, metrics);
+        byte[] record = new byte[1000];
+        for (int i = 0; i < 3000; i++) {
+            append(gathered, 0, record);
+        }
+        gathered.layOut();
+        MapOutputData data = chunks.finish();
+        data.pieces(
+                0,
+                (slab, offset, length) ->
+                        assertEquals(1 << 20, memory.memory(slab).capacity(), "slab " + slab));
+        data.givingBack().run();
     }
 
     @Test
