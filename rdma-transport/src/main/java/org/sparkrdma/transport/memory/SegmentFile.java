@@ -23,7 +23,7 @@ import org.sparkrdma.transport.api.ProcessIdentity;
  *
  * <p>The file is never truncated: a peer that still maps it keeps valid memory. Closing gives up the descriptor; the
  * mapping itself goes when the collector finds it unused, so that a late reader in this process never touches memory
- * that is gone, or with {@link #closeAndUnmap} at once.
+ * that is gone, or with {@link #unmap} at once.
  */
 public final class SegmentFile implements AutoCloseable {
     private static final int TOUCH_BYTES = 1 << 20;
@@ -137,13 +137,9 @@ public final class SegmentFile implements AutoCloseable {
         return sequence;
     }
 
-    /** Closes the file and gives its memory back at once: nobody in this process will touch it again. */
-    void closeAndUnmap() throws IOException {
-        try {
-            close();
-        } finally {
-            Mappings.unmap(memory);
-        }
+    /** Ends the mapping at once: nobody in this process will touch the memory again. */
+    void unmap() {
+        Mappings.unmap(memory);
     }
 
     @Override

@@ -115,16 +115,16 @@ public final class Slab {
         return allocator.freeBytes() == length();
     }
 
-    /** For how long nothing has been out, counted from the first look: nanoseconds, 0 if something is. */
-    long idleNanos(long now) {
+    /** Whether nothing has been out for so long, counted from the first look; nanoseconds. */
+    boolean isIdleFor(long nanos, long now) {
         if (!isUnused()) {
-            return 0;
+            return false;
         }
         if (!isIdle) {
             isIdle = true;
             idleSince = now;
         }
-        return now - idleSince;
+        return now - idleSince >= nanos;
     }
 
     private IllegalStateException notLent(Extent extent) {
@@ -136,8 +136,8 @@ public final class Slab {
         file.close();
     }
 
-    /** Of a slab of which nothing is out. */
-    void closeAndUnmap() throws IOException {
-        file.closeAndUnmap();
+    /** Ends the mapping of a slab of which nothing is out, nor ever will be. */
+    void unmap() {
+        file.unmap();
     }
 }

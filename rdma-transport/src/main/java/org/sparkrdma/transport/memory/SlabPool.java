@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The slabs of one executor: allocated on demand up to a budget of shared memory, then in files on local disk; touched
- * ahead of need; cut into extents; recycled after a quarantine, the oldest slabs first, so that the youngest fall idle and can go.
+ * ahead of need; cut into extents; recycled after a quarantine, the oldest slabs first, so that the youngest fall idle
+ * and can go.
  *
  * <p>Threading: any thread allocates and frees. One lock guards the books and is never held while a slab is touched; a
  * second one lets a single thread grow the pool. {@link #maintain} belongs to one background thread.
@@ -190,7 +191,7 @@ public final class SlabPool implements AutoCloseable {
                 memory = 0;
                 overflow = 0;
             }
-            closing.forEach(slab -> closeSlab(slab, Slab::close));
+            closing.forEach(this::closeSlab);
         }
         for (Throwable site : allocationSites()) {
             LOG.warn("an extent was not given back", site);
@@ -357,7 +358,7 @@ public final class SlabPool implements AutoCloseable {
         try {
             listener.slabOpened(slab);
         } catch (RuntimeException e) {
-            closeFile(slab, Slab::close);
+            closeFile(slab);
             throw new IOException("slab " + id + " could not be published: " + e, e);
         }
         synchronized (lock) {
@@ -400,9 +401,7 @@ public final class SlabPool implements AutoCloseable {
                             idle.add(slab);
                             overflow -= slab.length();
                         }
-                    } else if (slab.idleNanos(now) >= options.idle().toNanos()
-                            && slab.isUnused()
-                            && slab.length() <= spare) {
+                    } else if (slab.isIdleFor(options.idle().toNanos(), now) && slab.length() <= spare) {
                         idle.add(slab);
                         memory -= slab.length();
                         spare -= slab.length();
@@ -410,31 +409,28 @@ public final class SlabPool implements AutoCloseable {
                 }
                 slabs.removeAll(idle);
             }
-            idle.forEach(slab -> closeSlab(slab, Slab::closeAndUnmap));
+            for (Slab slab : idle) {
+                closeSlab(slab);
+                slab.unmap();
+            }
         }
     }
 
     /** Under growth: a slab's id is free for another one only when its listener knows that it is gone. */
-    private void closeSlab(Slab slab, Closing closing) {
+    private void closeSlab(Slab slab) {
         try {
             listener.slabClosed(slab);
         } catch (RuntimeException e) {
             LOG.warn("slab {} could not be withdrawn", slab.id(), e);
         }
-        closeFile(slab, closing);
+        closeFile(slab);
     }
 
-    private static void closeFile(Slab slab, Closing closing) {
+    private static void closeFile(Slab slab) {
         try {
-            closing.close(slab);
+            slab.close();
         } catch (IOException e) {
             LOG.warn("a slab's file could not be closed: {}", slab.file(), e);
         }
-    }
-
-    /** How a slab's file is given up. */
-    @FunctionalInterface
-    private interface Closing {
-        void close(Slab slab) throws IOException;
     }
 }
