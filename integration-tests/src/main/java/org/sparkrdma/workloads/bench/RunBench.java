@@ -66,8 +66,8 @@ public final class RunBench {
     }
 
     /**
-     * Lets the run's map outputs go now, not in the middle of this side's next run: the driver's scheduler holds on to a
-     * job until it sees another one, and what is unused goes when the driver's collector finds it.
+     * Lets the run's map outputs go now, not in the middle of this side's next run: the driver's scheduler holds on to
+     * a job until it sees another one, and what is unused goes when the driver's collector finds it.
      */
     private static void letGo(SparkSession spark) {
         new JavaSparkContext(spark.sparkContext()).parallelize(List.of(1), 1).count();

@@ -54,7 +54,8 @@ public final class RdmaShuffleConf {
             "shm.dir",
             ValueTypes.directory("/dev/shm"),
             "/dev/shm",
-            "Directory of a tmpfs in which slabs lie. Mounted with `huge=always`, it makes new slabs at half the cost.");
+            "Directory of a tmpfs in which slabs lie. Mounted with `huge=always`, it makes new slabs at half the"
+                    + " cost.");
 
     private static final ConfigKey<List<Path>> OVERFLOW_DIRS = key(
             "overflow.dirs",

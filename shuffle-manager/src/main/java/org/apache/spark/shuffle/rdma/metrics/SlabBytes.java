@@ -16,9 +16,6 @@ import org.sparkrdma.transport.memory.PoolUsage;
  */
 public record SlabBytes(long limit, long memory, long memoryPeak, long live, long overflow, long overflowPeak)
         implements Serializable {
-    /** No slab yet. */
-    public static final SlabBytes NONE = new SlabBytes(0, 0, 0, 0, 0, 0);
-
     /** What a pool holds. */
     public static SlabBytes of(PoolUsage usage) {
         return new SlabBytes(

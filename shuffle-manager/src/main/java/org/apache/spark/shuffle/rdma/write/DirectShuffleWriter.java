@@ -23,8 +23,8 @@ import scala.collection.Iterator;
 
 /**
  * Writes each record once, into the slab where it stays: one pass over the records, no temporary file, no sort, no
- * second copy; where partitions are too many for that, once more from task memory. For serializers whose records can be put in any order, without map-side combine. The bytes are raw:
- * neither compressed nor encrypted.
+ * second copy; where partitions are too many for that, once more from task memory. For serializers whose records can be
+ * put in any order, without map-side combine. The bytes are raw: neither compressed nor encrypted.
  *
  * <p>Threading: one map task. Its memory goes back when the task ends without having published it, however it ends.
  */
