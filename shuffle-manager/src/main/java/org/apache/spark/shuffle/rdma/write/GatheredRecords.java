@@ -29,6 +29,8 @@ final class GatheredRecords extends MemoryConsumer implements RecordSink {
     /** In front of each record: its partition, then its size. */
     private static final int HEADER_BYTES = 2 * Integer.BYTES;
 
+    private static final int WORDWISE_BYTES = 128;
+
     private final PartitionChunks chunks;
     private final TaskMetrics metrics;
     private final Thread owner = Thread.currentThread();
@@ -159,9 +161,25 @@ final class GatheredRecords extends MemoryConsumer implements RecordSink {
         while (at < end) {
             int partition = Platform.getInt(from, at);
             int bytes = Platform.getInt(from, at + Integer.BYTES);
-            RecordBytes.copy(from, at + HEADER_BYTES, null, chunks.reserve(partition, bytes), bytes);
+            copy(from, at + HEADER_BYTES, chunks.reserve(partition, bytes), bytes);
             chunks.written(partition, bytes);
             at += (long) HEADER_BYTES + bytes;
         }
+    }
+
+    /**
+     * Small records are copied word by word, the last word overlapping the one before: cheaper than a call. Not shared
+     * with {@link RowAppender}, whose rows are whole words: that costs it a twentieth and more.
+     */
+    private static void copy(Object from, long offset, long to, int bytes) {
+        if (bytes > WORDWISE_BYTES || bytes < Long.BYTES) {
+            Platform.copyMemory(from, offset, null, to, bytes);
+            return;
+        }
+        int last = bytes - Long.BYTES;
+        for (int i = 0; i < last; i += Long.BYTES) {
+            Platform.putLong(null, to + i, Platform.getLong(from, offset + i));
+        }
+        Platform.putLong(null, to + last, Platform.getLong(from, offset + last));
     }
 }

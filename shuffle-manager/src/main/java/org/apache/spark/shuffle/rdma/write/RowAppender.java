@@ -17,6 +17,8 @@ import scala.collection.Iterator;
  */
 final class RowAppender<K, V> implements RecordAppender<K, V> {
     private static final int SIZE_BYTES = 4;
+    /** Rows up to this size are copied word by word: cheaper than a call. */
+    private static final int WORDWISE_BYTES = 128;
 
     private final Serializer serializer;
     private final RowChecksums checksums;
@@ -39,7 +41,7 @@ final class RowAppender<K, V> implements RecordAppender<K, V> {
             long at = sink.reserve(partition, SIZE_BYTES + size);
             Object to = sink.base();
             Platform.putInt(to, at, Integer.reverseBytes(size));
-            RecordBytes.copy(row.getBaseObject(), row.getBaseOffset(), to, at + SIZE_BYTES, size);
+            copy(row.getBaseObject(), row.getBaseOffset(), to, at + SIZE_BYTES, size);
             sink.written(partition, SIZE_BYTES + size);
             if (isChecking) {
                 checksums.update(partition, partition, row);
@@ -50,5 +52,16 @@ final class RowAppender<K, V> implements RecordAppender<K, V> {
         long allBytes = rowBytes;
         RowSerializers.dataSize(serializer).ifPresent(metric -> metric.add(allBytes));
         return count;
+    }
+
+    /** Rows are whole words. */
+    static void copy(Object base, long offset, Object to, long at, int size) {
+        if (size > WORDWISE_BYTES) {
+            Platform.copyMemory(base, offset, to, at, size);
+        } else {
+            for (int i = 0; i < size; i += Long.BYTES) {
+                Platform.putLong(to, at + i, Platform.getLong(base, offset + i));
+            }
+        }
     }
 }

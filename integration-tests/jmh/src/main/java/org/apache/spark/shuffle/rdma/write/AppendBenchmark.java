@@ -118,7 +118,7 @@ public class AppendBenchmark {
             long at = sink.reserve(partition, 4 + rowBytes);
             Object to = sink.base();
             Platform.putInt(to, at, Integer.reverseBytes(rowBytes));
-            RecordBytes.copy(row, Platform.BYTE_ARRAY_OFFSET, to, at + 4, rowBytes);
+            RowAppender.copy(row, Platform.BYTE_ARRAY_OFFSET, to, at + 4, rowBytes);
             sink.written(partition, 4 + rowBytes);
         }
     }
